@@ -1,0 +1,99 @@
+"""What comes out of a check. `Report.as_dict()` is the `fse.report/1` object; fields are added to it, never changed."""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+PartName = Literal["target", "draft"]
+Mode = Literal["aiter", "heterogeneous", "mega_moe"]
+Decided = Literal["fused", "separate", "error", "undecided"]
+Verdict = Literal["fuses", "separate", "breaks", "fails", "not_applicable", "undecided"]
+Severity = Literal["error", "warning", "info"]
+Confidence = Literal["certain", "likely"]
+Consequence = Literal["load_fails", "silent_corruption", "start_fails", "not_fused", "slower", "none"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Failure:
+    """An exception that the release raises: its class name and its words."""
+
+    type: str
+    message: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Decision:
+    """What the release does with one layer's shared experts; `reason` are its own words, None where it gives none."""
+
+    decision: Decided
+    reason: str | None = None
+    error: Failure | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layer:
+    """One decoder layer that has shared experts beside routed ones. `index` is the number in its prefix."""
+
+    index: int
+    part: PartName
+    prefix: str
+    experts: str
+    shared: str
+    slots: int
+    mode: Mode
+    decision: Decision
+    findings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fix:
+    """A change that would help, as data. `patch` is what a program applies."""
+
+    kind: Literal["env", "flag", "quantization_config", "config_patch", "requantize", "revision", "release"]
+    safety: Literal["lossless", "changes-numerics", "needs-evaluation"]
+    summary: str
+    patch: Any
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """What we know beyond the decision."""
+
+    rule: str
+    name: str
+    severity: Severity
+    confidence: Confidence
+    consequence: Consequence
+    message: str
+    layers: str = ""
+    evidence: tuple[str, ...] = ()
+    fixes: tuple[Fix, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """Where the config came from. `commit` is the Hub commit that `revision` resolved to, None elsewhere."""
+
+    kind: Literal["hub", "path", "inline"]
+    id: str
+    revision: str | None = None
+    commit: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Report:
+    """The answer for one model and one target. `startup_part` is the part whose build `startup_error` aborts."""
+
+    source: Source
+    architecture: str | None
+    model_type: str | None
+    layer_count: int | None
+    quantization: str | None
+    target: dict[str, Any]
+    verdict: Verdict
+    requested: bool
+    requested_reason: str | None = None
+    layers: tuple[Layer, ...] = ()
+    undecided_reason: str | None = None
+    startup_error: Failure | None = None
+    startup_part: PartName | None = None
+    findings: tuple[Finding, ...] = ()
