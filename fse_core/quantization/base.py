@@ -1,0 +1,105 @@
+"""What a quantization class answers: it reads its block, renames its names, and decides for one layer."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+from fse_core.errors import ReleaseRaises
+from fse_core.names import Packed, Rename
+from fse_core.quantization.keys import QuantKey
+from fse_core.read.getters import Fields
+from fse_core.read.model import Model
+from fse_core.releases.release import Release
+
+PROJECTIONS = ("gate_up_proj", "down_proj")
+"""The shared expert's modules that the gate asks about (config_utils.py:92 at 0.33.0)."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """The gate's answer: whether the layer's shared experts may be fused, and if not, why."""
+
+    ok: bool
+    reason: str | None = None
+
+
+YES = Answer(ok=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """What the gate is asked: may the shared experts at `shared` become slots of the routed ones at `experts`?
+
+    `packed` are the packed modules in force; `backend` is the MoE backend where the model class names one.
+    """
+
+    experts: str
+    shared: str
+    packed: Packed
+    model: Model
+    release: Release
+    gfx: str
+    backend: str | None = None
+
+    @property
+    def projections(self) -> tuple[str, ...]:
+        """The names of the shared expert's modules."""
+        return tuple(f"{self.shared}.{projection}" for projection in PROJECTIONS)
+
+    def no(self, words: str, **values: object) -> Answer:
+        """A refusal in the release's words."""
+        return Answer(ok=False, reason=self.release.say(words, shared=self.shared, **values))
+
+    def key_text(self, key: QuantKey | None) -> str:
+        """How the release prints a quantization key on this GPU."""
+        return "None" if key is None else key.text(fnuz=self.gfx in self.release.fnuz_gfx)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Quantization:
+    """A checkpoint's quantization block, as one vLLM class reads it.
+
+    A subclass is one file of this folder; `class_name` is the vLLM class. `gate` answers None where the class has no
+    branch in the gate, `routed_keys` where the release cannot tell the routed experts' keys for the online overlay.
+    """
+
+    class_name: ClassVar[str]
+
+    @classmethod
+    def parse(cls, fields: Fields, model: Model) -> Self:
+        """Read the block. ReleaseRaises where vLLM refuses it, InputError where it cannot be read at all."""
+        return cls()
+
+    def renamed(self, rename: Rename) -> "Quantization":
+        """The block after a model class has renamed the names in it."""
+        return self
+
+    def gate(self, question: Question) -> Answer | None:
+        return None
+
+    def routed_keys(self, question: Question) -> tuple[QuantKey | None, QuantKey | None] | None:
+        """The (weight, activation) keys of the routed experts."""
+        return None
+
+    def on_linear(self) -> ReleaseRaises | None:
+        """What the release raises as soon as it builds a linear module, before it comes to any MoE layer."""
+        return None
+
+    def on_experts(self, question: Question) -> ReleaseRaises | None:
+        """What the release raises when it builds the routed experts, after the gate has answered."""
+        return None
+
+
+def refuse(message: str, *, by: str = "VllmConfig") -> ReleaseRaises:
+    """What vLLM raises where a ValueError leaves the set-up of its config: pydantic puts its own line before it.
+
+    The tail that pydantic adds, which prints the values it was given, is left out.
+    """
+    return ReleaseRaises("ValidationError", f"1 validation error for {by}\n  Value error, {message}")
+
+
+def demand(fields: Fields, *keys: str) -> object:
+    """The value of the first of `keys` that is there (null counts). Source: base_config.py:185 at 0.33.0."""
+    for key in keys:
+        if key in fields:
+            return fields.get(key)
+    raise refuse(f"Cannot find any of {list(keys)} in the model's quantization config.")

@@ -1,0 +1,100 @@
+"""DeepseekV4FP8Config: native DeepSeek-V4 and V4.1 checkpoints, FP8 with FP4 or FP8 experts."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+from fse_core.errors import ReleaseRaises
+from fse_core.names import layer_index
+from fse_core.quantization.base import YES, Answer, Question
+from fse_core.quantization.fp8 import Fp8
+from fse_core.quantization.keys import MXFP4_STATIC, QuantKey
+from fse_core.quantization.regexes import compile_pattern
+from fse_core.read.getters import Fields
+from fse_core.read.model import Model
+
+_EXPERT_DTYPES = ("fp4", "fp8")
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeepseekV4Fp8(Fp8):
+    """The experts' dtype is the model config's, FP4 where absent.
+
+    Source: models/deepseek_v41/quant_config.py:36 at 0.33.0.
+
+    Of FP4 experts the gate asks Quark's MXFP4 scheme. Quark's own checkpoints are read by Quark's class, so that in
+    practice the answer is no; a block that mixes both dialects still gets through.
+    """
+
+    class_name: ClassVar[str] = "DeepseekV4FP8Config"
+
+    expert_dtype: object
+
+    @classmethod
+    def parse(cls, fields: Fields, model: Model) -> Self:
+        plain = Fp8.parse(fields, model)
+        return cls(
+            ignored_layers=plain.ignored_layers,
+            block=plain.block,
+            store_dtype=plain.store_dtype,
+            expert_dtype=_expert_dtype(fields, model),
+        )
+
+    def _experts_are_fp4(self) -> bool:
+        if self.expert_dtype not in _EXPERT_DTYPES:
+            raise ReleaseRaises(
+                "ValueError",
+                f"Unsupported DeepSeek V4 expert_dtype={self.expert_dtype!r}; expected one of {_EXPERT_DTYPES}.",
+            )
+        return self.expert_dtype == "fp4"
+
+    def gate(self, question: Question) -> Answer | None:
+        if not self._experts_are_fp4():
+            return super().gate(question)
+        block = question.model.quantization
+        if block is None or block.in_text or block.compression:
+            return question.no("deepseek_v4_no_block")
+        return _quark_scheme(block.fields, question)
+
+    def routed_keys(self, question: Question) -> tuple[QuantKey | None, QuantKey | None] | None:
+        if self._experts_are_fp4() and question.backend == "aiter_mega_moe":
+            return MXFP4_STATIC, None
+        return None
+
+
+def _expert_dtype(fields: Fields, model: Model) -> object:
+    """V4.1's config class takes it from the block where no config states it (configs/deepseek_v41.py:49 at 0.33.0)."""
+    for config in (model.config, model.text):
+        if "expert_dtype" in config:
+            return config.get("expert_dtype")
+    in_block = (model.model_type or "").startswith("deepseek_v41")
+    return fields.raw.get("expert_dtype", "fp4") if in_block else "fp4"
+
+
+def _quark_scheme(fields: Fields, question: Question) -> Answer:
+    """Source: model_executor/layers/quantization/utils/config_utils.py:191 at 0.33.0; names as in the checkpoint."""
+    global_config = fields.object("global_quant_config", {})
+    weight = global_config.get("weight")
+    if not isinstance(weight, dict) or (weight.get("dtype"), weight.get("qscheme"), weight.get("group_size")) != (
+        "fp4",
+        "per_group",
+        32,
+    ):
+        return question.no("deepseek_v4_not_quark")
+    index, layers = layer_index(question.shared), question.model.text.integer("num_hidden_layers")
+    place = f"mtp.{index - layers}" if index >= layers else f"layers.{index}"
+    shared = f"{place}.ffn.shared_experts"
+    if any(isinstance(e, str) and e.startswith(shared) for e in fields.sequence("exclude", [])):
+        return Answer(ok=False, reason=question.release.say("deepseek_v4_excludes", shared=shared))
+    layer_configs = fields.object("layer_quant_config", {})
+    config = layer_configs.get(f"{shared}.w1")
+    if config is None:
+        patterns = (p for p in layer_configs if p.startswith("re:"))
+        hit = next((p for p in patterns if compile_pattern(p[3:]).fullmatch(f"{shared}.w1")), None)
+        config = layer_configs.get(hit) if hit is not None else None
+    scheme = (config or global_config.raw).get("weight") or {}
+    if scheme.get("dtype") == "fp4":
+        return YES
+    return Answer(ok=False, reason=question.release.say("deepseek_v4_not_mxfp4", shared=shared))
+
+
+CLASS = DeepseekV4Fp8

@@ -1,0 +1,62 @@
+"""Fp8Config: FP8 checkpoints, in blocks or with one scale a tensor."""
+
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
+
+from fse_core.names import Rename
+from fse_core.quantization.base import YES, Answer, Quantization, Question, demand, refuse
+from fse_core.quantization.matching import NameList, skipped
+from fse_core.read.getters import Fields
+from fse_core.read.model import Model
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fp8(Quantization):
+    """`block` is the block size, None where a tensor has one scale.
+
+    Source: model_executor/layers/quantization/fp8.py:88 at 0.33.0.
+    """
+
+    class_name: ClassVar[str] = "Fp8Config"
+
+    ignored_layers: NameList
+    block: tuple[int, ...] | None
+    store_dtype: str | None
+
+    @classmethod
+    def parse(cls, fields: Fields, model: Model) -> Self:
+        demand(fields, "quant_method")
+        scheme = demand(fields, "activation_scheme")
+        if scheme not in ("static", "dynamic"):
+            raise refuse(f"Unsupported activation scheme {scheme}")
+        ignored = fields.strings("ignored_layers", []) or fields.strings("modules_to_not_convert", [])
+        block = None
+        if fields.get("weight_block_size") is not None:
+            block = tuple(fields.integers("weight_block_size"))
+            if len(block) != 2:
+                raise refuse(
+                    f"The quantization block size of weight must have 2 dimensions, but got {len(block)} dimensions"
+                )
+            if scheme != "dynamic":
+                raise refuse(
+                    "The block-wise quantization only supports dynamic activation scheme for now, "
+                    f"but got {scheme} activation scheme."
+                )
+        return cls(ignored_layers=NameList(ignored), block=block, store_dtype=fields.optional_string("store_dtype"))
+
+    def renamed(self, rename: Rename) -> "Fp8":
+        return replace(self, ignored_layers=self.ignored_layers.renamed(rename))
+
+    def gate(self, question: Question) -> Answer | None:
+        if self.store_dtype is not None:
+            return question.no("fp8_store_dtype", store_dtype=self.store_dtype)
+        if self.block is None:
+            return question.no("fp8_not_block")
+        routed = skipped(question.experts, self.ignored_layers, question.packed)
+        for name in question.projections:
+            if skipped(name, self.ignored_layers, question.packed) != routed:
+                return question.no("fp8_ignores")
+        return YES
+
+
+CLASS = Fp8

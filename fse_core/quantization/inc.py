@@ -1,0 +1,24 @@
+"""INCConfig: Intel Neural Compressor, which reads auto-round checkpoints."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+from fse_core.quantization.base import Quantization, demand
+from fse_core.read.getters import Fields
+from fse_core.read.model import Model
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inc(Quantization):
+    """Source: model_executor/layers/quantization/inc/inc.py:274 at 0.33.0."""
+
+    class_name: ClassVar[str] = "INCConfig"
+
+    @classmethod
+    def parse(cls, fields: Fields, model: Model) -> Self:
+        for key in ("bits", "group_size"):
+            demand(fields, key)
+        return cls()
+
+
+CLASS = Inc

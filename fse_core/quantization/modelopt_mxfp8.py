@@ -1,0 +1,40 @@
+"""ModelOptMxFp8Config: MXFP8, from NVIDIA ModelOpt or from a block that is named mxfp8 itself."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+from fse_core.quantization.base import YES, Answer, Question, refuse
+from fse_core.quantization.matching import NameList
+from fse_core.quantization.modelopt import ModelOpt, demand_fields
+from fse_core.read.getters import Fields
+from fse_core.read.model import Model
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelOptMxFp8(ModelOpt):
+    """Source: model_executor/layers/quantization/modelopt.py:1203 at 0.33.0."""
+
+    class_name: ClassVar[str] = "ModelOptMxFp8Config"
+
+    @classmethod
+    def parse(cls, fields: Fields, model: Model) -> Self:
+        if "quantization" not in fields and not fields.get("quant_algo"):
+            return cls(exclude=NameList(fields.strings("ignored_layers", [])), algorithm="MXFP8")
+        return super().parse(fields, model)
+
+    @classmethod
+    def validate(cls, algorithm: str, block: Fields, *, nested: bool) -> None:
+        if "MXFP8" not in algorithm:
+            raise refuse("MXFP8 quantization requires a serialized checkpoint. Dynamic quantization is not supported.")
+        if nested:
+            demand_fields("MXFP8", block, ("kv_cache_quant_algo", "exclude_modules"))
+
+    def gate(self, question: Question) -> Answer | None:
+        routed = self.excluded(question.experts, question.packed)
+        for name in question.projections:
+            if self.excluded(name, question.packed) != routed:
+                return question.no("mxfp8_excludes")
+        return YES
+
+
+CLASS = ModelOptMxFp8

@@ -1,0 +1,167 @@
+"""QuarkConfig: AMD Quark's checkpoints, one scheme for all with exceptions by name."""
+
+import copy
+import fnmatch
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+from fse_core.errors import ReleaseRaises
+from fse_core.names import Rename
+from fse_core.quantization import quark_schemes
+from fse_core.quantization.base import YES, Answer, Quantization, Question, refuse
+from fse_core.quantization.keys import QuantKey
+from fse_core.quantization.matching import NameList, ignored, shard_names
+from fse_core.quantization.patterns import LayerIndex, Pattern, glob
+from fse_core.read.getters import Fields
+from fse_core.read.model import Model
+
+Config = Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Quark(Quantization):
+    """Source: model_executor/layers/quantization/quark/quark.py:88 at 0.33.0.
+
+    `exclude` is None where the block has no list, `layer_types` where it has no layer_type_quant_config: both are
+    needed as soon as a linear module is built. `layer_configs` are the exceptions, in the order they are tried.
+    """
+
+    class_name: ClassVar[str] = "QuarkConfig"
+
+    exclude: NameList | None
+    global_config: Config | None
+    layer_configs: Mapping[str, Config]
+    layer_types: Config | None
+    pack_method: object
+
+    @classmethod
+    def parse(cls, fields: Fields, model: Model) -> Self:
+        if fields.get("export") is None:
+            raise refuse("The export key should be included in the configurations of Quark quantized model")
+        export = fields.object("export")
+        exceptions = fields.object("layer_quant_config", {})
+        for key in (key for key in exceptions if exceptions.get(key) is not None):
+            quark_schemes.check_config(exceptions.object(key))
+        quark_schemes.check_config(fields.object("global_quant_config", {}))
+        layer_configs = copy.deepcopy(dict(exceptions.raw))
+        if export.get("kv_cache_group") is None:
+            raise ReleaseRaises("TypeError", "object of type 'NoneType' has no len()")
+        groups = export.strings("kv_cache_group")
+        if groups and fields.get("layer_quant_config") is None:
+            raise ReleaseRaises("AttributeError", "'NoneType' object has no attribute 'keys'")
+        if groups:
+            _take_kv_cache(groups, layer_configs)
+        return cls(
+            exclude=None if fields.get("exclude") is None else NameList(fields.strings("exclude")),
+            global_config=None
+            if fields.get("global_quant_config") is None
+            else fields.object("global_quant_config").raw,
+            layer_configs=layer_configs,
+            layer_types=None
+            if fields.get("layer_type_quant_config") is None
+            else fields.object("layer_type_quant_config").raw,
+            pack_method=export.get("pack_method"),
+        )
+
+    def renamed(self, rename: Rename) -> "Quark":
+        """vLLM renames every list, every object's keys and every text; of these the gate reads the two."""
+        layers = {rename(pattern): config for pattern, config in self.layer_configs.items()}
+        return replace(
+            self,
+            exclude=None if self.exclude is None else self.exclude.renamed(rename),
+            layer_configs=layers,
+        )
+
+    def _layer_config(self, name: str) -> Config | None:
+        """The exception for one module: the first key that is a glob matching it, or that contains its whole name."""
+        for key, pattern in self._keys.for_name(name):
+            if (name in key) if pattern is None else pattern.match(name):
+                return self.layer_configs[key]
+        return None
+
+    @cached_property
+    def _keys(self) -> LayerIndex[tuple[str, Pattern | None]]:
+        patterns = ((key, glob(key) if "*" in key else None) for key in self.layer_configs)
+        return LayerIndex((key if pattern is None else pattern.fixed, (key, pattern)) for key, pattern in patterns)
+
+    def _config(self, name: str) -> Config | None:
+        """The scheme of one module; an empty exception counts as none (config_utils.py:285 at 0.33.0)."""
+        return self._layer_config(name) or self.global_config
+
+    def gate(self, question: Question) -> Answer | None:
+        if any(ignored(name, self._listed, question.packed) for name in question.projections):
+            return question.no("quark_excludes")
+        routed = self._config(question.experts)
+        shards = [s for name in question.projections for s in shard_names(name, question.packed) or (name,)]
+        alike = all(self._config(shard) == routed for shard in shards)
+        return YES if alike else question.no("quark_differs")
+
+    def routed_keys(self, question: Question) -> tuple[QuantKey | None, QuantKey | None] | None:
+        if self._excludes_routed(question):
+            return None, None
+        config = self._layer_config(question.experts)
+        if config is None:
+            config = self.global_config
+        if self.layer_types is None or config is None:
+            raise _NO_LAYER_TYPES
+        return quark_schemes.routed_keys(config, self.pack_method, question.experts)
+
+    @property
+    def _listed(self) -> NameList:
+        if self.exclude is None:
+            raise _NO_EXCLUDE
+        return self.exclude
+
+    def _excludes_routed(self, question: Question) -> bool:
+        """Whether the routed experts stay unquantized: any entry for one of their modules is enough."""
+        name, below = question.experts, f"{question.experts}."
+        children = any(e == name or e.startswith(below) for e in self._listed.entries if not e.startswith("re:"))
+        return children or ignored(name, self._listed, question.packed)
+
+    def on_linear(self) -> ReleaseRaises | None:
+        if self.exclude is None:
+            return _NO_EXCLUDE
+        return _NO_LAYER_TYPES if self.layer_types is None and not self.exclude.entries else None
+
+    def on_experts(self, question: Question) -> ReleaseRaises | None:
+        if self.layer_types is None and not self._excludes_routed(question):
+            return _NO_LAYER_TYPES
+        return None
+
+
+_NO_EXCLUDE = ReleaseRaises("TypeError", "'NoneType' object is not iterable")
+_NO_LAYER_TYPES = ReleaseRaises("AttributeError", "'NoneType' object has no attribute 'get'")
+
+
+def _take_kv_cache(groups: Sequence[str], layer_configs: dict[str, Any]) -> None:
+    """Drop from the exceptions what describes the KV cache, as vLLM does before it compares schemes.
+
+    Source: model_executor/layers/quantization/quark/quark.py:271 at 0.33.0.
+    """
+    named = {name: config for name, config in layer_configs.items() if config is not None}
+    chosen = [c for name, c in named.items() if any(fnmatch.fnmatchcase(name, g) for g in groups)]
+    if not (set(groups) <= set(layer_configs) or chosen):
+        raise refuse(_NO_KV_CACHE)
+    first = chosen[0].get("output_tensors") if chosen else None
+    if any(config.get("output_tensors") != first for config in chosen):
+        raise refuse(
+            "The quantization method used for kv_cache should be the same, but the quantization method for the "
+            "kv_cache layer in the config is different."
+        )
+    if first is None:
+        raise refuse("The kv_cache quantization configuration is empty.")
+    for config in chosen:
+        config["output_tensors"] = None
+    query = layer_configs.get("*q_proj")
+    if query is not None:
+        query["output_tensors"] = None
+
+
+_NO_KV_CACHE = (
+    "The Quark quantized model has the kv_cache_group parameter setting, but no kv_cache quantization settings "
+    "were found in the quantization configuration."
+)
+
+CLASS = Quark
