@@ -1,0 +1,29 @@
+"""HY-V3 and its draft layers. The class hands on the number of shared experts but never asks for fusion.
+
+Source: vllm/model_executor/models/hy_v3.py:164,393 and hy_v3_mtp.py:145 at 0.33.0.
+"""
+
+from fse_core.families.base import Family, Part
+from fse_core.families.never_fuse import hidden_layers, moe_layers, next_layers, separate, with_draft
+from fse_core.read.model import Model
+from fse_core.target import Target
+
+_PREFIX = "model.layers.{i}.mlp"
+
+
+def _parts(model: Model, target: Target) -> tuple[Part, ...]:
+    text = model.text
+    dense = text.integer("first_k_dense_replace")
+    shared = text.integer("num_shared_experts", 1) > 0
+
+    def built(indices: range) -> list[int]:
+        return [i for i in indices if shared and i >= dense]
+
+    return with_draft(
+        separate("HYV3ForCausalLM", moe_layers(_PREFIX, built(hidden_layers(text)), "shared_mlp")),
+        separate("HYV3MTP", moe_layers(_PREFIX, built(next_layers(text)), "shared_mlp"), "draft"),
+        target.draft,
+    )
+
+
+FAMILY = Family(name="hy_v3", architectures={"HYV3ForCausalLM": "HYV3ForCausalLM"}, parts=_parts)
