@@ -1,0 +1,20 @@
+"""The question that this package answers."""
+
+from typing import TYPE_CHECKING
+
+from fse_core.report import Report
+from fse_core.target import Target
+
+if TYPE_CHECKING:
+    from fse_core.read.model import Model
+
+
+def check(model: "Model", target: Target) -> Report:
+    """What the release named by the target does with every layer of the model.
+
+    A question that cannot be answered is a report with verdict `undecided` and its reason. InputError is raised only
+    for a target that is none: an unknown release.
+    """
+    from fse_core.pipeline import run  # loaded when first asked: whoever only imports the package does not wait for it
+
+    return run(model, target)

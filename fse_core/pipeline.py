@@ -1,0 +1,107 @@
+"""The pipeline: facts, then family and quantization, then what the release decides for each layer."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TypeVar
+
+from fse_core import releases, request
+from fse_core.decide import Build, failure_of
+from fse_core.errors import InputError, ReleaseRaises, Undecided
+from fse_core.families import families
+from fse_core.families.base import Part
+from fse_core.quantization.gate import Gate
+from fse_core.read.model import Model
+from fse_core.releases.release import Release
+from fse_core.report import Failure, Layer, PartName, Report, Verdict
+from fse_core.target import Target
+
+T = TypeVar("T")
+
+
+def run(model: Model, target: Target) -> Report:
+    """See `fse_core.check`."""
+    release = releases.load(target.vllm)
+    report = _blank(model, replace(target, vllm=release.version), release)
+    try:
+        return _decided(report, model, target, release)
+    except (InputError, Undecided) as error:
+        return replace(report, undecided_reason=str(error))
+
+
+def _blank(model: Model, target: Target, release: Release) -> Report:
+    reason = request.refusal("aiter", target, release)
+    return Report(
+        source=model.source,
+        architecture=_readable(lambda: model.architecture),
+        model_type=_readable(lambda: model.model_type),
+        layer_count=_readable(lambda: model.text.optional_integer("num_hidden_layers")),
+        quantization=None,
+        target=target.as_dict(),
+        verdict="undecided",
+        requested=reason is None,
+        requested_reason=reason,
+    )
+
+
+def _readable(fact: Callable[[], T]) -> T | None:
+    """A fact for the report's head, None where the config does not state it as it should."""
+    try:
+        return fact()
+    except InputError:
+        return None
+
+
+def _decided(report: Report, model: Model, target: Target, release: Release) -> Report:
+    if target.plugin:
+        raise Undecided("what a patched release does is not known to this version of fse")
+    parts = _parts(model, target)
+    if parts:
+        reason = request.refusal(parts[0].request, target, release)
+        report = replace(report, requested=reason is None, requested_reason=reason)
+    failure: Failure | None = None
+    gate = Gate()
+    try:
+        gate = Gate.of(model, target, release)
+    except ReleaseRaises as raised:
+        failure = failure_of(raised)
+    if gate.quantization is not None:
+        report = replace(report, quantization=gate.quantization.class_name)
+    build = Build(model=model, target=target, release=release, checkpoint=gate, gate=gate, packed={})
+    layers: list[Layer] = []
+    failed: PartName | None = None if failure is None else "target"
+    for part in parts:
+        if failed is not None:
+            layers += build.not_reached(part.layers, part)
+            continue
+        build = build.entering(part)
+        found, failure = build.part(part)
+        layers += found
+        if failure is not None or any(layer.decision.error is not None for layer in found):
+            failed = part.part
+    return replace(
+        report,
+        layers=tuple(layers),
+        startup_error=failure,
+        startup_part=failed if failure is not None else None,
+        verdict=_verdict(layers, failed),
+    )
+
+
+def _parts(model: Model, target: Target) -> tuple[Part, ...]:
+    names = model.config.strings("architectures", [])
+    if not names:
+        raise Undecided("config.json names no architecture (architectures)")
+    known = next((name for name in names if name in families()), None)
+    if known is None:
+        raise Undecided(f"the architecture {names[0]} is not known to this version of fse")
+    return families()[known].parts(model, target)
+
+
+def _verdict(layers: list[Layer], failed: PartName | None) -> Verdict:
+    """A draft's layers never change the target's verdict."""
+    if failed == "target":
+        return "fails"
+    decisions = {layer.decision.decision for layer in layers if layer.part == "target"}
+    if not decisions:
+        return "not_applicable"
+    return "fuses" if "fused" in decisions else "separate"

@@ -1,0 +1,145 @@
+"""The pipeline: what asks for fusion, what aborts the start, what belongs to target and draft, what stays undecided."""
+
+from typing import Any
+
+import pytest
+
+from fse_core import Target, check
+from fse_core.errors import InputError
+from fse_core.read.source import model_from_dict
+from tests.models import DEEPSEEK, FP8_BLOCK, QUARK_MXFP4, SHARED, asked, first_words
+
+AITER = "VLLM_ROCM_USE_AITER"
+FUSION = f"{AITER}_FUSION_SHARED_EXPERTS"
+
+
+def ignoring(*layers: int) -> dict[str, Any]:
+    names = [SHARED.replace(".3.", f".{layer}.") for layer in layers]
+    leaves = ("gate_proj", "up_proj", "down_proj")
+    return {**FP8_BLOCK, "ignored_layers": [f"{name}.{leaf}" for name in names for leaf in leaves]}
+
+
+def test_every_layer_and_the_draft_are_reported() -> None:
+    report = asked(FP8_BLOCK)
+    assert report.verdict == "fuses"
+    assert [(layer.index, layer.part, layer.slots) for layer in report.layers] == [
+        (3, "target", 1),
+        (4, "target", 1),
+        (5, "draft", 1),
+    ]
+    assert [layer.part for layer in asked(FP8_BLOCK, draft=False).layers] == ["target", "target"]
+
+
+@pytest.mark.parametrize("value", ["0", "False", "", "yes", "on"])
+@pytest.mark.parametrize("variable", [AITER, f"{AITER}_MOE", FUSION])
+def test_a_variable_that_is_off_means_not_requested(variable: str, value: str) -> None:
+    report = asked(FP8_BLOCK, environment={variable: value})
+    assert (report.verdict, report.requested) == ("separate", False)
+    assert report.requested_reason == f"{variable} is not on"
+    assert first_words(report) == "separate"
+
+
+@pytest.mark.parametrize("value", ["1", "true", "TRUE", "True"])
+def test_what_vllm_takes_for_true(value: str) -> None:
+    assert asked(FP8_BLOCK, environment={AITER: value, FUSION: value}).verdict == "fuses"
+
+
+@pytest.mark.parametrize(("gfx", "verdict"), [("gfx942", "fuses"), ("gfx950", "fuses"), ("gfx1250", "fuses")])
+def test_gpus_that_fuse(gfx: str, verdict: str) -> None:
+    assert asked(FP8_BLOCK, gfx=gfx).verdict == verdict
+
+
+@pytest.mark.parametrize("gfx", ["gfx90a", "gfx1100"])
+def test_gpus_without_aiter(gfx: str) -> None:
+    report = asked(FP8_BLOCK, gfx=gfx)
+    assert report.verdict == "separate"
+    assert report.requested_reason is not None
+    assert gfx in report.requested_reason
+
+
+def test_layers_that_disagree_abort_the_start() -> None:
+    report = asked(ignoring(4))
+    assert report.verdict == "fails"
+    assert report.startup_error is not None
+    assert report.startup_error.type == "NotImplementedError"
+    assert report.startup_error.message == (
+        "Fused shared experts must be enabled for all MoE layers; found 1 enabled and 1 disabled layers. "
+        "Per-layer fused shared experts is not yet supported. Please open an issue."
+    )
+    assert [layer.decision.decision for layer in report.layers] == ["fused", "separate", "undecided"]
+
+
+def test_stages_that_split_where_layers_differ_may_start() -> None:
+    """Each pipeline stage compares its own layers alone: read in the release's source."""
+    assert asked(ignoring(4), pp=2).verdict == "fails"
+    split = asked(ignoring(4), pp=2, environment={"VLLM_PP_LAYER_PARTITION": "4,1"}, draft=False)
+    assert (split.verdict, split.startup_error) == ("fuses", None)
+    wrong = asked(ignoring(4), pp=2, environment={"VLLM_PP_LAYER_PARTITION": "4,4"})
+    assert wrong.verdict == "undecided"
+
+
+def test_a_draft_that_differs_leaves_the_verdict() -> None:
+    report = asked(ignoring(5))
+    assert (report.verdict, report.startup_error) == ("fuses", None)
+    assert [layer.decision.decision for layer in report.layers] == ["fused", "fused", "separate"]
+
+
+def test_mori_refuses_that_fusion_is_asked_for() -> None:
+    options: dict[str, Any] = {"ep": True, "dp": 2, "all2all_backend": "mori_high_throughput"}
+    report = asked(ignoring(3, 4, 5), **options)
+    assert report.verdict == "fails"
+    assert report.startup_error is not None
+    assert report.startup_error.message.startswith("Mori does not support fusion shared expert now.")
+    assert asked(FP8_BLOCK, **{**options, "dp": 1}).verdict == "fuses"
+    off = asked(FP8_BLOCK, **options, environment={FUSION: "0"})
+    assert (off.verdict, off.startup_error) == ("separate", None)
+
+
+def test_an_error_stops_there() -> None:
+    report = asked({**FP8_BLOCK, "ignored_layers": [f"{SHARED}.gate_proj"]})
+    assert report.verdict == "fails"
+    assert report.startup_error is None
+    assert [layer.decision.decision for layer in report.layers] == ["error", "undecided", "undecided"]
+
+
+@pytest.mark.parametrize(
+    ("config", "words"),
+    [
+        ({}, "names no architecture"),
+        ({"architectures": ["Nobody"]}, "Nobody is not known"),
+        ({"architectures": "DeepseekV3ForCausalLM"}, "architectures: expected a list"),
+        ({**DEEPSEEK, "num_hidden_layers": "5"}, "num_hidden_layers: expected an integer"),
+        ({**DEEPSEEK, "quantization_config": [1]}, "quantization_config: expected an object"),
+        (
+            {**DEEPSEEK, "quantization_config": {**FP8_BLOCK, "weight_block_size": [128, "128"]}},
+            'quantization_config.weight_block_size[1]: expected an integer, got "128"',
+        ),
+    ],
+)
+def test_what_cannot_be_read_is_undecided(config: dict[str, Any], words: str) -> None:
+    report = check(model_from_dict(config), Target())
+    assert report.verdict == "undecided"
+    assert report.undecided_reason is not None
+    assert words in report.undecided_reason
+    assert report.layers == ()
+
+
+def test_a_patched_release_is_undecided() -> None:
+    assert asked(FP8_BLOCK, plugin=True).verdict == "undecided"
+
+
+def test_models_without_shared_experts() -> None:
+    for architecture in ("Qwen3MoeForCausalLM", "LlamaForCausalLM"):
+        report = asked(None, {"architectures": [architecture], "num_hidden_layers": 2, "num_experts": 8})
+        assert (report.verdict, report.layers) == ("not_applicable", ())
+
+
+@pytest.mark.parametrize("release", ["0.1", "nonsense", "9.9.9"])
+def test_an_unknown_release_is_a_wrong_target(release: str) -> None:
+    with pytest.raises(InputError, match="--vllm"):
+        asked(FP8_BLOCK, vllm=release)
+
+
+def test_the_release_is_named_in_full() -> None:
+    assert asked(FP8_BLOCK, vllm="0.33.0+rocm721").target["vllm"] == "0.33.0"
+    assert asked(QUARK_MXFP4, vllm="latest").target["vllm"] == "0.33.0"
