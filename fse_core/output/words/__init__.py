@@ -1,0 +1,1 @@
+"""What the formats for people share."""
