@@ -14,7 +14,7 @@ from typing import Any, Final
 from fse_core.errors import FetchError, InputError
 from fse_core.read.deadline import within
 from fse_core.read.document import MAX_BYTES
-from fse_core.read.hub_errors import Asked, told
+from fse_core.read.hub_errors import Asked, Token, told
 from fse_core.read.model import CONFIG_FILE, HF_QUANT_FILE
 from fse_core.report import Source
 
@@ -36,14 +36,36 @@ class HubFiles:
     hf_quant_config: bytes | None
 
 
-def fetch(hub_id: str, *, token: str | None = None, deadline: float = 30.0) -> HubFiles:
+def fetch(hub_id: str, *, token: Token = None, deadline: float = 30.0) -> HubFiles:
     """The config files of `org/name` or `org/name@revision`, all of the one commit that the revision stands for now.
 
     Offline, or where the Hub cannot be reached, that is the commit that the cache knows for the revision. Offline, a
     hf_quant_config.json that is not in the cache counts as missing, as it does for vLLM.
     """
-    name, revision = _split(hub_id)
-    _require_client(hub_id)
+    asked = _asked(*_split(hub_id), token, None)
+    until = time.monotonic() + deadline
+    return within(deadline, lambda: _files(asked, _commit(asked), until), what=hub_id)
+
+
+def resolve(
+    name: str, revision: str, *, token: Token = None, cache: str | None = None, deadline: float = 30.0
+) -> Source:
+    """The commit that `revision` of `name` stands for now. `cache` is a folder to use instead of the client's own."""
+    asked = _asked(name, _checked_revision(name, revision), token, cache)
+    return within(deadline, lambda: _source(asked, _commit(asked)), what=name)
+
+
+def fetch_at(source: Source, *, token: Token = None, cache: str | None = None, deadline: float = 30.0) -> HubFiles:
+    """The config files of the commit that `resolve` told."""
+    assert source.commit is not None
+    commit = source.commit
+    asked = _asked(source.id, source.revision or commit, token, cache)
+    until = time.monotonic() + deadline
+    return within(deadline, lambda: _files(asked, commit, until), what=source.id)
+
+
+def _asked(name: str, revision: str, token: Token, cache: str | None) -> Asked:
+    _require_client(name)
     from huggingface_hub import constants
     from huggingface_hub.errors import HFValidationError
     from huggingface_hub.utils import validate_repo_id  # type: ignore[attr-defined]
@@ -51,18 +73,19 @@ def fetch(hub_id: str, *, token: str | None = None, deadline: float = 30.0) -> H
     try:
         validate_repo_id(name)
     except HFValidationError as error:
-        raise InputError(hub_id, f"neither a file or folder here nor a Hub id. {error}") from None
-    asked = Asked(repo=name, revision=revision, endpoint=constants.ENDPOINT, token=_usable(token))
-    return within(deadline, lambda: _fetch(asked, time.monotonic() + deadline), what=hub_id)
+        raise InputError(name, f"neither a file or folder here nor a Hub id. {error}") from None
+    return Asked(repo=name, revision=revision, endpoint=constants.ENDPOINT, token=_usable(token), cache=cache)
 
 
 def _split(hub_id: str) -> tuple[str, str]:
     name, at, revision = hub_id.partition("@")
-    if not at:
-        return name, "main"
+    return name, _checked_revision(hub_id, revision) if at else "main"
+
+
+def _checked_revision(hub_id: str, revision: str) -> str:
     if _NOT_A_REVISION.search(revision):
         raise InputError(hub_id, "expected a branch, a tag or a commit after the @")
-    return name, revision
+    return revision
 
 
 def _require_client(hub_id: str) -> None:
@@ -74,18 +97,21 @@ def _require_client(hub_id: str) -> None:
         ) from None
 
 
-def _usable(token: str | None) -> str | None:
+def _usable(token: Token) -> Token:
     """A token that can stand in a header. The client would quote another one in its error."""
-    if token is None:
-        return None
+    if token is None or token is False:
+        return token
     token = token.strip()
     if not re.fullmatch(r"[!-~]+", token):
         raise InputError("token", "expected one word of printable ASCII characters")
     return token
 
 
-def _fetch(asked: Asked, until: float) -> HubFiles:
-    commit = _commit(asked)
+def _source(asked: Asked, commit: str) -> Source:
+    return Source(kind="hub", id=asked.repo, revision=asked.revision, commit=commit)
+
+
+def _files(asked: Asked, commit: str, until: float) -> HubFiles:
     config = _file(asked, commit, CONFIG_FILE, until)
     if config is None:
         raise FetchError(
@@ -93,7 +119,7 @@ def _fetch(asked: Asked, until: float) -> HubFiles:
             f"{asked.repo} has no {CONFIG_FILE} at commit {commit[:12]}; only the transformers format is read",
         )
     return HubFiles(
-        source=Source(kind="hub", id=asked.repo, revision=asked.revision, commit=commit),
+        source=_source(asked, commit),
         config=config,
         hf_quant_config=_file(asked, commit, HF_QUANT_FILE, until),
     )
@@ -109,7 +135,7 @@ def _commit(asked: Asked) -> str:
 
     with told(asked, "repo"):
         api = Api(token=asked.token, library_name=_CLIENT)
-        commit: str = api.resolve_revision(asked.repo, revision=asked.revision).resolved
+        commit: str = api.resolve_revision(asked.repo, revision=asked.revision, cache_dir=asked.cache).resolved
     if not _COMMIT.fullmatch(commit):
         raise asked.broken("named no commit for the revision")
     return commit
@@ -120,7 +146,7 @@ def _file(asked: Asked, commit: str, name: str, until: float) -> bytes | None:
     from huggingface_hub.errors import EntryNotFoundError
 
     # A path, None for what is not known, or the client's mark for what is known to be missing.
-    path: Any = try_to_load_from_cache(asked.repo, name, revision=commit)
+    path: Any = try_to_load_from_cache(asked.repo, name, cache_dir=asked.cache, revision=commit)
     if path is None and is_offline_mode():
         if name == CONFIG_FILE:
             raise asked.not_cached(name)
@@ -155,6 +181,7 @@ def _download(asked: Asked, commit: str, name: str, until: float) -> str:
             name,
             revision=commit,
             token=asked.token,
+            cache_dir=asked.cache,
             tqdm_class=_meter(asked, name, until),
             library_name=_CLIENT,
         )

@@ -14,17 +14,21 @@ from fse_core.read.document import MAX_BYTES
 
 Stage = Literal["repo", "file"]
 
+Token = str | Literal[False] | None
+"""A token; None for the client's own (HF_TOKEN, its login); False to ask without any."""
+
 _RESET: Final = re.compile(r"\bt\s*=\s*(\d{1,9})\b")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """What was asked of the Hub, for messages about it."""
+    """What is asked of the Hub, and how. `cache` is a folder to use instead of the client's own."""
 
     repo: str
     revision: str
     endpoint: str
-    token: str | None = field(default=None, repr=False)
+    token: Token = field(default=None, repr=False)
+    cache: str | None = None
 
     @property
     def host(self) -> str:
@@ -166,7 +170,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 def _token(asked: Asked) -> str | None:
     from huggingface_hub import get_token
 
-    return asked.token or get_token()
+    return None if asked.token is False else asked.token or get_token()
 
 
 _BY_ERROR: Final[Mapping[str, Callable[[Asked], FetchError]]] = {
