@@ -5,7 +5,6 @@ import os
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, Final
 
 from fse_core.errors import FseError, InputError
@@ -21,6 +20,7 @@ BUG: Final = 70
 INTERRUPTED: Final = 130
 
 _SEVERITIES: Final = ("info", "warning", "error", "never")
+_LARGEST_FILE: Final = 9 * 1024 * 1024
 _GFX: Final = re.compile(r"gfx[0-9a-f]{3,4}")
 _EPILOG: Final = """\
 SOURCE is a config.json (that file alone), a folder (with its hf_quant_config.json), a model on the Hub as
@@ -99,8 +99,9 @@ def _status(report: Report, fail_on: str) -> int:
 def _target(args: argparse.Namespace) -> Target:
     from fse_core.releases import load
 
-    return Target(
-        vllm=load(args.vllm).version,
+    release = load(args.vllm)
+    target = Target(
+        vllm=release.version,
         gfx=args.gfx,
         tp=args.tp,
         ep=args.ep,
@@ -116,6 +117,8 @@ def _target(args: argparse.Namespace) -> Target:
         overlay=_overlay(args.quantization_config),
         draft=args.draft,
     )
+    release.require(target)
+    return target
 
 
 def _overlay(option: str | None) -> Mapping[str, Any] | None:
@@ -140,7 +143,8 @@ def _token(path: str | None) -> str | None:
 
 def _file(option: str, path: str) -> bytes:
     try:
-        return Path(path).read_bytes()
+        with open(path, "rb") as file:
+            return file.read(_LARGEST_FILE)
     except (OSError, ValueError) as error:
         raise InputError(option, f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
 

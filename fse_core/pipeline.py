@@ -21,6 +21,7 @@ T = TypeVar("T")
 def run(model: Model, target: Target) -> Report:
     """See `fse_core.check`."""
     release = releases.load(target.vllm)
+    release.require(target)
     report = _blank(model, replace(target, vllm=release.version), release)
     try:
         return _decided(report, model, target, release)

@@ -140,6 +140,12 @@ def test_an_unknown_release_is_a_wrong_target(release: str) -> None:
         asked(FP8_BLOCK, vllm=release)
 
 
+@pytest.mark.parametrize("option", ["moe_backend", "all2all_backend"])
+def test_a_backend_that_does_not_exist_is_a_wrong_target(option: str) -> None:
+    with pytest.raises(InputError, match=r"expected one of .*, got 'aitre'"):
+        asked(FP8_BLOCK, **{option: "aitre"})
+
+
 def test_the_release_is_named_in_full() -> None:
     assert asked(FP8_BLOCK, vllm="0.33.0+rocm721").target["vllm"] == "0.33.0"
     assert asked(QUARK_MXFP4, vllm="latest").target["vllm"] == "0.33.0"
