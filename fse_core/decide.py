@@ -51,7 +51,7 @@ class Build:
         """Every layer of the part, and what aborts the start meanwhile."""
         if part.startup is not None:
             return self.not_reached(part.layers, part), part.startup
-        raised = None if self.gate.quantization is None else self.gate.quantization.on_linear()
+        raised = self.gate.on_linear(fnuz=self.target.gfx in self.release.fnuz_gfx)
         if raised is not None:
             return self.not_reached(part.layers, part), failure_of(raised)
         layers: list[Layer] = []

@@ -49,9 +49,14 @@ class Question:
         """A refusal in the release's words."""
         return Answer(ok=False, reason=self.release.say(words, shared=self.shared, **values))
 
+    @property
+    def fnuz(self) -> bool:
+        """Whether this GPU's FP8 is the fnuz dialect."""
+        return self.gfx in self.release.fnuz_gfx
+
     def key_text(self, key: QuantKey | None) -> str:
         """How the release prints a quantization key on this GPU."""
-        return "None" if key is None else key.text(fnuz=self.gfx in self.release.fnuz_gfx)
+        return "None" if key is None else key.text(fnuz=self.fnuz)
 
 
 @dataclass(frozen=True, kw_only=True)

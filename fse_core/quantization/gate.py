@@ -7,6 +7,7 @@ questions and their order; the first that applies answers.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
+from fse_core.errors import ReleaseRaises
 from fse_core.names import Rename
 from fse_core.quantization import classes
 from fse_core.quantization.base import YES, Answer, Quantization, Question
@@ -43,6 +44,13 @@ class Gate:
         if self.quantization is None:
             return self
         return replace(self, quantization=self.quantization.renamed(rename))
+
+    def on_linear(self, *, fnuz: bool) -> ReleaseRaises | None:
+        """What the release raises as soon as it builds a linear module, before it comes to any MoE layer."""
+        if self.quantization is None:
+            return None
+        raised = self.quantization.on_linear()
+        return raised if raised is not None or self.overlay is None else self.overlay.on_linear(fnuz=fnuz)
 
     def ask(self, question: Question) -> Answer:
         """The answer for one layer. ReleaseRaises where the release raises instead of answering."""

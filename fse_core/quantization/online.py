@@ -86,23 +86,19 @@ class Overlay:
     def linear_keys(self, name: str, question: Question) -> tuple[QuantKey, QuantKey | None] | None:
         """The (weight, activation) keys that linear module `name` is quantized to online, None where it is not."""
         spec = self._spec(name, question.packed)
-        if spec is None or spec.weight is None or spec.weight == keys.INT4_STATIC_32:
-            return None
-        if spec.weight not in LINEAR_METHODS:
-            supported = sorted(question.key_text(key) for key in LINEAR_METHODS)
-            raise ReleaseRaises(
-                "ValueError",
-                f"online quantization for LinearBase with weight={question.key_text(spec.weight)} is not supported; "
-                f"supported weight keys: {supported}",
-            )
-        method, activation = LINEAR_METHODS[spec.weight]
-        if spec.activation is not None:
-            raise ReleaseRaises(
-                "ValueError",
-                f"activation override (activation={question.key_text(spec.activation)}) is not yet supported "
-                f"for online {method}",
-            )
-        return spec.weight, activation
+        return None if spec is None else _linear_keys(spec, question.fnuz)
+
+    def on_linear(self, *, fnuz: bool) -> ReleaseRaises | None:
+        """What the release raises at the first linear module of the model, whichever it is, where it ignores none.
+
+        Its words name that module's class; here they name the base class, as the gate's do.
+        """
+        if self.targets is None and self.linear is not None and not self.ignore.entries:
+            try:
+                _linear_keys(self.linear, fnuz)
+            except ReleaseRaises as raised:
+                return raised
+        return None
 
     def _spec(self, name: str, packed: Packed) -> Spec | None:
         left_out = ignored(name, self.ignore, packed, globs=True)
@@ -125,6 +121,27 @@ class Overlay:
                 f"layers (matched at {name}).",
             )
         return Spec(weight=weight)
+
+
+def _linear_keys(spec: Spec, fnuz: bool) -> tuple[QuantKey, QuantKey | None] | None:
+    """Source: model_executor/layers/quantization/online/base.py:224 at 0.33.0."""
+    if spec.weight is None or spec.weight == keys.INT4_STATIC_32:
+        return None
+    if spec.weight not in LINEAR_METHODS:
+        supported = sorted(key.text(fnuz=fnuz) for key in LINEAR_METHODS)
+        raise ReleaseRaises(
+            "ValueError",
+            f"online quantization for LinearBase with weight={spec.weight.text(fnuz=fnuz)} is not supported; "
+            f"supported weight keys: {supported}",
+        )
+    method, activation = LINEAR_METHODS[spec.weight]
+    if spec.activation is not None:
+        raise ReleaseRaises(
+            "ValueError",
+            f"activation override (activation={spec.activation.text(fnuz=fnuz)}) is not yet supported "
+            f"for online {method}",
+        )
+    return spec.weight, activation
 
 
 def _target(name: str, targets: Mapping[str, str], packed: Packed) -> str | None:

@@ -151,3 +151,24 @@ def test_schemes_for_the_cache_are_not_compared() -> None:
     differing = {**FP8_TENSOR, "output_tensors": {"dtype": "int8"}}
     block["layer_quant_config"] = {"*k_proj": cache, "*v_proj": differing}
     assert asked(block).verdict == "fails"
+
+
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        ({"weight": "mxfp4"}, "online quantization for LinearBase with weight=QuantKey(u8,scale(u8,dynamic,"),
+        (
+            {"weight": "fp8_per_tensor_static", "activation": "mxfp8"},
+            "activation override (activation=QuantKey(f8e4m3fnuz,scale(u8,dynamic,GroupShape(row=1, col=32)),symmetric)"
+            ") is not yet supported for online Fp8PerTensorOnlineLinearMethod",
+        ),
+    ],
+)
+def test_a_linear_spec_without_a_method_breaks_the_first_module(spec: dict[str, str], words: str) -> None:
+    report = asked(QUARK_MXFP4, overlay={"linear": spec})
+    assert report.startup_error is not None
+    assert report.startup_error.type == "ValueError"
+    assert report.startup_error.message.startswith(words)
+    assert {layer.decision.decision for layer in report.layers} == {"undecided"}
+    reached = asked(QUARK_MXFP4, overlay={"linear": spec, "ignore": ["*self_attn*", "*layers.[0-2].*"]})
+    assert [layer.decision.decision for layer in reached.layers] == ["error", "undecided", "undecided"]
