@@ -1,6 +1,7 @@
 """`fse`: the command line. It turns options into a Target and errors into exit codes, and knows nothing else."""
 
 import argparse
+import contextlib
 import os
 import re
 import sys
@@ -78,7 +79,8 @@ def _check(args: argparse.Namespace, target: Target, token: str | None) -> int:
         try:
             report = check(read_model(source, token=token), target)
         except FseError as error:
-            _complain(f"{source}: {error}" if source not in str(error) else str(error))
+            named = source in str(error) or str(error).startswith("SOURCE")
+            _complain(str(error) if named else f"{source}: {error}")
             status = max(status, NO_ANSWER)
         else:
             reports.append(report)
@@ -274,4 +276,5 @@ def _write(text: str) -> int:
 
 def _complain(message: str) -> None:
     if sys.stderr is not None:
-        print(f"fse: {message}".encode("utf-8", "backslashreplace").decode(), file=sys.stderr)
+        with contextlib.suppress(OSError):
+            print(f"fse: {message}".encode("utf-8", "backslashreplace").decode(), file=sys.stderr, flush=True)

@@ -1,10 +1,11 @@
 """What the release does with each layer of one model instance, in the order in which it builds them."""
 
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from fse_core import request, stages
-from fse_core.errors import ReleaseRaises
+from fse_core.errors import ReleaseRaises, Undecided
 from fse_core.families.base import MoeLayer, Part
 from fse_core.names import Packed
 from fse_core.quantization.base import Question
@@ -30,6 +31,7 @@ class Build:
     """The release as it builds `model` for `target`.
 
     `checkpoint` is the gate before any class has renamed names in it, `gate` and `packed` are as they are by now.
+    `until` is when to give up (time.monotonic).
     """
 
     model: Model
@@ -38,22 +40,30 @@ class Build:
     checkpoint: Gate
     gate: Gate
     packed: Packed
+    until: float
 
     def entering(self, part: Part) -> "Build":
         """The state when the part's layers are built: its class has renamed names and set its packed modules."""
-        gates = {"inherited": self.gate, "own": self.checkpoint, "none": Gate()}
+        # A block of the draft's own is read from the file again, without the overlay.
+        gates = {"inherited": self.gate, "own": replace(self.checkpoint, overlay=None), "none": Gate()}
         gate = gates[part.quantization]
         for rename in part.renames:
             gate = gate.renamed(rename)
         return replace(self, gate=gate, packed=self.packed if part.packed is None else part.packed)
 
     def part(self, part: Part) -> tuple[tuple[Layer, ...], Failure | None]:
-        """Every layer of the part, and what aborts the start meanwhile."""
-        if part.startup is not None:
-            return self.not_reached(part.layers, part), part.startup
-        raised = self.gate.on_linear(fnuz=self.target.gfx in self.release.fnuz_gfx)
-        if raised is not None:
-            return self.not_reached(part.layers, part), failure_of(raised)
+        """Every layer of the part that has shared experts, and what aborts the start meanwhile."""
+        layers, failure = self._built(part)
+        hidden = [layer for layer, place in zip(layers, part.layers, strict=True) if place.empty]
+        failure = failure or next((layer.decision.error for layer in hidden if layer.decision.error), None)
+        return tuple(layer for layer in layers if layer not in hidden), failure
+
+    def _built(self, part: Part) -> tuple[tuple[Layer, ...], Failure | None]:
+        failure = part.startup or self._before_layers(part)
+        if failure is not None:
+            return self.not_reached(part.layers, part), failure
+        if part.routed and not part.layers:
+            return (), self._mori(part)
         layers: list[Layer] = []
         for moe_layer, decision, startup in self._decisions(part):
             layers.append(_layer(moe_layer, part, decision))
@@ -61,12 +71,23 @@ class Build:
                 return (*layers, *self.not_reached(part.layers[len(layers) :], part)), startup
         return tuple(layers), self._disagreement(part, layers)
 
+    def _before_layers(self, part: Part) -> Failure | None:
+        """What ends the start before any MoE layer is built."""
+        try:
+            self._stages(part)
+        except ReleaseRaises as raised:
+            return failure_of(raised)
+        first = self.gate.on_linear(fnuz=self.target.gfx in self.release.fnuz_gfx)
+        return None if first is None else failure_of(first)
+
     def _decisions(self, part: Part) -> Iterator[tuple[MoeLayer, Decision, Failure | None]]:
         """Each layer's decision, with what the release raises right after it."""
         asks = part.asks and part.model_class in self.release.wired
         requested = asks and request.refusal(part.request, self.target, self.release) is None
         mori = self._mori(part)
         for layer in part.layers:
+            if time.monotonic() > self.until:
+                raise Undecided("its names and patterns take too long to match")
             question = Question(
                 experts=layer.experts,
                 shared=layer.shared,
@@ -77,7 +98,17 @@ class Build:
                 backend=part.backend,
             )
             decision = self._decide(part, question) if requested else SEPARATE
-            yield layer, decision, part.on_layer or mori or self._experts_failure(question)
+            separate = asks and decision.decision == "separate"
+            yield layer, decision, part.on_layer or self._module_failure(question, separate) or mori
+
+    def _module_failure(self, question: Question, separate: bool) -> Failure | None:
+        """What the release raises as it builds the layer's modules: its own shared expert, the routed ones."""
+        quantization = self.gate.quantization
+        if quantization is None:
+            return None
+        raised = quantization.on_shared(question) if separate else None
+        raised = raised or quantization.on_experts(question)
+        return None if raised is None else failure_of(raised)
 
     def _decide(self, part: Part, question: Question) -> Decision:
         if part.always:
@@ -93,11 +124,6 @@ class Build:
         if part.on_fused is not None:
             return Decision(decision="error", error=part.on_fused)
         return FUSED
-
-    def _experts_failure(self, question: Question) -> Failure | None:
-        quantization = self.gate.quantization
-        raised = None if quantization is None else quantization.on_experts(question)
-        return None if raised is None else failure_of(raised)
 
     def _mori(self, part: Part) -> Failure | None:
         """MoRI demands AITER's experts and refuses that fusion is even asked for, fused or not."""
@@ -115,15 +141,19 @@ class Build:
         """Classes that demand one answer raise where layers of one pipeline stage differ (utils.py:133 at 0.33.0)."""
         if not part.one_answer:
             return None
-        sizes: tuple[int, ...] = (1,)
-        if part.part == "target" and self.target.pp > 1:
-            sizes = stages.partition(self.model.text.integer("num_hidden_layers"), self.target)
+        sizes = self._stages(part)
         for stage in range(len(sizes)):
             fused = [la.decision.decision == "fused" for la in layers if stages.stage_of(la.index, sizes) == stage]
             if len(set(fused)) > 1:
                 words = self.release.say("layers_disagree", enabled=sum(fused), disabled=len(fused) - sum(fused))
                 return Failure(type="NotImplementedError", message=words)
         return None
+
+    def _stages(self, part: Part) -> tuple[int, ...]:
+        """The number of layers of each pipeline stage; a draft has one stage."""
+        if part.part == "draft" or (self.target.pp == 1 and self.target.variable(stages.PARTITION) is None):
+            return (1,)
+        return stages.partition(self.model.text.integer("num_hidden_layers"), self.target)
 
     @staticmethod
     def not_reached(layers: tuple[MoeLayer, ...], part: Part) -> tuple[Layer, ...]:

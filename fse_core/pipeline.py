@@ -1,5 +1,6 @@
 """The pipeline: facts, then family and quantization, then what the release decides for each layer."""
 
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
@@ -16,6 +17,9 @@ from fse_core.report import Failure, Layer, PartName, Report, Verdict
 from fse_core.target import Target
 
 T = TypeVar("T")
+
+_PATIENCE = 5.0
+"""Seconds that the decisions may take. Real models take milliseconds; a config made to be slow is undecided."""
 
 
 def run(model: Model, target: Target) -> Report:
@@ -53,6 +57,7 @@ def _readable(fact: Callable[[], T]) -> T | None:
 
 
 def _decided(report: Report, model: Model, target: Target, release: Release) -> Report:
+    until = time.monotonic() + _PATIENCE
     if target.plugin:
         raise Undecided("what a patched release does is not known to this version of fse")
     parts = _parts(model, target)
@@ -67,7 +72,7 @@ def _decided(report: Report, model: Model, target: Target, release: Release) -> 
         failure = failure_of(raised)
     if gate.quantization is not None:
         report = replace(report, quantization=gate.quantization.class_name)
-    build = Build(model=model, target=target, release=release, checkpoint=gate, gate=gate, packed={})
+    build = Build(model=model, target=target, release=release, checkpoint=gate, gate=gate, packed={}, until=until)
     layers: list[Layer] = []
     failed: PartName | None = None if failure is None else "target"
     for part in parts:

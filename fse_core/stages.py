@@ -1,12 +1,14 @@
 """Which pipeline stage holds which layer. Source: vllm/distributed/utils.py:198 at 0.33.0."""
 
-from fse_core.errors import InputError
+from fse_core.errors import ReleaseRaises
 from fse_core.target import Target
+
+PARTITION = "VLLM_PP_LAYER_PARTITION"
 
 
 def partition(layers: int, target: Target) -> tuple[int, ...]:
     """The number of layers of each of the target's `pp` stages, the remainder spread over all but the last."""
-    text = target.variable("VLLM_PP_LAYER_PARTITION")
+    text = target.variable(PARTITION)
     if text is None:
         sizes = [layers // target.pp] * target.pp
         for stage in range(2, layers % target.pp + 2):
@@ -15,11 +17,11 @@ def partition(layers: int, target: Target) -> tuple[int, ...]:
     try:
         given = tuple(int(size) for size in text.split(","))
     except ValueError:
-        given = ()
-    if len(given) != target.pp or sum(given) != layers or min(given) < 0:
-        raise InputError(
-            "VLLM_PP_LAYER_PARTITION", f"expected {target.pp} numbers that add up to {layers} layers, got {text!r}"
-        )
+        raise ReleaseRaises("ValueError", f"Invalid partition string: {text}") from None
+    if len(given) != target.pp:
+        raise ReleaseRaises("ValueError", f"len(partitions)={len(given)} does not match pp_size={target.pp}.")
+    if sum(given) != layers:
+        raise ReleaseRaises("ValueError", f"sum(partitions)={sum(given)} does not match num_hidden_layers={layers}.")
     return given
 
 

@@ -36,6 +36,10 @@ class Target:
         """The variable's text as the release's process would see it, or None where it is not set."""
         return self.environment.get(name, REQUESTED_ENVIRONMENT.get(name))
 
+    def is_on(self, *names: str) -> bool:
+        """Whether each variable says yes, as vLLM parses it: `true` or `1`, in any case (envs.py:1267 at 0.33.0)."""
+        return all((self.variable(name) or "").lower() in ("true", "1") for name in names)
+
     def as_dict(self) -> dict[str, Any]:
         """The target as a report shows it."""
         shown = {field.name: getattr(self, field.name) for field in fields(self)}

@@ -1,11 +1,12 @@
 """AliceAI.
 
-Source: model_executor/models/alice_ai.py:191,325,579 at 0.33.0. No draft is ever made of it.
+Source: model_executor/models/alice_ai.py:191,325,579 at 0.33.0. A draft is made only of a config that calls itself
+Qwen3-Next, whose draft it then is.
 """
 
 from fse_core.families.base import Family, Part
 from fse_core.families.moe_layers import layer_count, number
-from fse_core.families.qwen_layers import gated_layers
+from fse_core.families.qwen_layers import gated_layers, next_draft
 from fse_core.names import GATE_UP, Renames
 from fse_core.read.model import Model
 from fse_core.report import Failure
@@ -24,7 +25,8 @@ def _parts(model: Model, target: Target) -> tuple[Part, ...]:
         packed=GATE_UP,
         startup=None if sparse else no_experts,
     )
-    return (part,)
+    draft = next_draft(model) if target.draft else None
+    return (part, draft) if draft else (part,)
 
 
 FAMILY = Family(name="alice_ai", architectures={"AliceAIForCausalLM": "AliceAIForCausalLM"}, parts=_parts)

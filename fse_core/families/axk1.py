@@ -8,6 +8,7 @@ from fse_core.families.moe_layers import Defaults, layer_count, moe_layers, numb
 from fse_core.names import GATE_UP
 from fse_core.read.getters import Fields
 from fse_core.read.model import Model
+from fse_core.report import Failure
 from fse_core.target import Target
 
 _DEFAULTS: Defaults = {"num_hidden_layers": 61, "n_routed_experts": 192, "n_shared_experts": 1}
@@ -24,10 +25,17 @@ def _sparse(config: Fields) -> list[int]:
     return [i for i in indices if i >= first and i % step == 0]
 
 
+def _types_short(config: Fields) -> Failure | None:
+    """The class looks up each layer in the list, which may not be too short."""
+    types = config.strings("mlp_layer_types", [])
+    short = 0 < len(types) < layer_count(config, _DEFAULTS)
+    return Failure(type="IndexError", message="list index out of range") if short else None
+
+
 def _parts(model: Model, target: Target) -> tuple[Part, ...]:
     slots = number(model.config, "n_shared_experts", _DEFAULTS)
     layers = moe_layers("model.layers.{i}.mlp", _sparse(model.config), slots) if slots else ()
-    return (Part(model_class="AXK1ForCausalLM", layers=layers, packed=GATE_UP),)
+    return (Part(model_class="AXK1ForCausalLM", layers=layers, packed=GATE_UP, startup=_types_short(model.config)),)
 
 
 FAMILY = Family(name="axk1", architectures={"AXK1ForCausalLM": "AXK1ForCausalLM"}, parts=_parts)

@@ -18,7 +18,8 @@ class MoeLayer:
     """One decoder layer with routed and shared experts. `prefix` is the MoE module's name, `index` the number in it.
 
     `shared_name` is the shared expert's attribute below the prefix, `experts_name` the routed experts'.
-    `slots` is the number of slots that fusion adds to the routed grouped GEMM.
+    `slots` is the number of slots that fusion adds to the routed grouped GEMM. An `empty` layer has no shared experts
+    (their number is 0), but its class decides about it all the same: it is not listed, and what it raises counts.
     """
 
     index: int
@@ -26,6 +27,7 @@ class MoeLayer:
     slots: int
     shared_name: str = "shared_experts"
     experts_name: str = "experts"
+    empty: bool = False
 
     @property
     def experts(self) -> str:
@@ -53,6 +55,7 @@ class Part:
     startup: what the release raises before it decides any layer of this part.
     on_fused: what the release raises when it builds the first layer that the gate let fuse.
     on_layer: what the release raises as it builds the first layer, once it has decided about it.
+    routed: without any layer that has both, the part still builds routed experts.
     gated: the routed experts have a gated activation (gate and up projections), as all but a few have.
     """
 
@@ -72,6 +75,7 @@ class Part:
     startup: Failure | None = None
     on_fused: Failure | None = None
     on_layer: Failure | None = None
+    routed: bool = False
     gated: bool = True
 
 

@@ -48,18 +48,26 @@ def sparse_layers(
     """Those of `indices` that have routed and shared experts.
 
     Source: model_executor/models/deepseek_v2.py:1293 and :346 at 0.33.0. A count of zero shared experts passes the
-    class's own guard, but there is then nothing to fuse or to keep apart.
+    class's own guard.
     """
     slots = number(config, "n_shared_experts", defaults)
-    if not slots or number(config, "n_routed_experts", defaults) is None:
+    if slots is None or number(config, "n_routed_experts", defaults) is None:
         return ()
     first = number(config, "first_k_dense_replace", defaults) or 0
     step = config.integer("moe_layer_freq", 1, least=1)
     return moe_layers(prefix, [i for i in indices if i >= first and i % step == 0], slots)
 
 
+def has_experts(config: Fields, defaults: Defaults) -> bool:
+    """Whether any layer is built with routed experts at all."""
+    return number(config, "n_routed_experts", defaults) is not None
+
+
 def no_first_layer(config: Fields, defaults: Defaults) -> Failure | None:
-    """The class compares each layer's index with `first_k_dense_replace`, which null does not stand."""
+    """The class computes with these keys for each layer, which null does not stand."""
+    if "moe_layer_freq" in config and config.get("moe_layer_freq") is None:
+        words = "unsupported operand type(s) for %: 'int' and 'NoneType'"
+        return Failure(type="TypeError", message=words)
     if number(config, "first_k_dense_replace", defaults) is not None:
         return None
     return Failure(type="TypeError", message="'>=' not supported between instances of 'int' and 'NoneType'")
@@ -81,6 +89,7 @@ def target_part(
         layers=sparse_layers(config, defaults, indices, f"{root}model.layers.{{i}}.mlp"),
         renames=renames,
         packed=packed,
+        routed=has_experts(config, defaults),
         startup=no_first_layer(config, defaults),
     )
 

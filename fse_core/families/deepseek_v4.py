@@ -12,6 +12,7 @@ from fse_core.families.base import Family, Part
 from fse_core.families.deepseek_v4_modes import W1_W3, decided, heterogeneous
 from fse_core.families.moe_layers import Defaults, after, draft_count, known, layer_count, moe_layers, number
 from fse_core.names import Renames
+from fse_core.read.expert_dtype import expert_dtype
 from fse_core.read.model import Model
 from fse_core.target import Target
 
@@ -65,7 +66,7 @@ def _target_part(model: Model, target: Target, count: int, slots: int) -> Part:
     )
     if heterogeneous(model, target):
         return replace(part, always=True, mode="heterogeneous", one_answer=False)
-    return decided(part, model, model.config.raw.get("expert_dtype", "fp4"), target)
+    return decided(part, model, expert_dtype(model), target)
 
 
 def _draft_part(model: Model, target: Target, count: int, slots: int) -> Part | None:
@@ -82,7 +83,7 @@ def _draft_part(model: Model, target: Target, count: int, slots: int) -> Part | 
         renames=(moved,),
         packed=W1_W3,
     )
-    return decided(part, model, model.config.raw.get("expert_dtype", "fp4"), target)
+    return decided(part, model, expert_dtype(model), target)
 
 
 def _parts(model: Model, target: Target) -> tuple[Part, ...]:

@@ -5,12 +5,11 @@ Source: models/deepseek_v41/amd/model.py:86,152, amd/vl_model.py:120 and transfo
 at 0.33.0.
 """
 
-from typing import Any
-
 from fse_core.families.base import Family, Part
 from fse_core.families.deepseek_v4_modes import W1_W3, decided
 from fse_core.families.moe_layers import layer_count, moe_layers, number
 from fse_core.names import Renames
+from fse_core.read.expert_dtype import expert_dtype
 from fse_core.read.getters import Fields
 from fse_core.read.model import Model
 from fse_core.report import Failure
@@ -37,14 +36,6 @@ def _holder(model: Model, key: str) -> Fields:
     return model.config if key in model.config else model.text
 
 
-def _expert_dtype(model: Model) -> Any:
-    """The config class takes it from the quantization block where neither config has it."""
-    if "expert_dtype" in (holder := _holder(model, "expert_dtype")):
-        return holder.get("expert_dtype")
-    block = model.config.get("quantization_config")
-    return block.get("expert_dtype", "fp4") if isinstance(block, dict) else "fp4"
-
-
 def _parts(model: Model, target: Target) -> tuple[Part, ...]:
     count = layer_count(_holder(model, "num_hidden_layers"), {})
     slots = number(_holder(model, "n_shared_experts"), "n_shared_experts", {}) or 0
@@ -56,7 +47,7 @@ def _parts(model: Model, target: Target) -> tuple[Part, ...]:
         packed=W1_W3,
         startup=Failure(type="NotImplementedError", message=_WITH_PCP) if target.pcp > 1 else None,
     )
-    return (decided(part, model, _expert_dtype(model), target),)
+    return (decided(part, model, expert_dtype(model), target),)
 
 
 FAMILY = Family(name="deepseek_v41", architectures={_CLASS: _CLASS}, parts=_parts)

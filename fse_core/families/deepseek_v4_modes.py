@@ -48,11 +48,6 @@ _CLASS_VALUES = {
 }
 
 
-def on(target: Target, *names: str) -> bool:
-    """Whether each variable says yes, as the release reads it (envs.py:1267 at 0.33.0)."""
-    return all((target.variable(name) or "").lower() in ("true", "1") for name in names)
-
-
 def heterogeneous(model: Model, target: Target) -> bool:
     """Whether native FP8 shared experts run beside MXFP4 routed ones in one launch.
 
@@ -60,7 +55,7 @@ def heterogeneous(model: Model, target: Target) -> bool:
     """
     config = model.config
     return (
-        on(target, *_AITER, _FUSION)
+        target.is_on(*_AITER, _FUSION)
         and target.gfx == "gfx950"
         and not target.ep
         and not target.eplb
@@ -95,7 +90,7 @@ def _is_native_fp8(model: Model) -> bool:
 
 def _mega_failure(expert_dtype: Any, target: Target) -> Failure | None:
     """What MegaMoE's own check raises, once the class has decided about a layer."""
-    if not on(target, *_AITER) or target.gfx not in ("gfx942", "gfx950", "gfx1250"):
+    if not target.is_on(*_AITER) or target.gfx not in ("gfx942", "gfx950", "gfx1250"):
         return Failure(
             type="ValueError",
             message="--moe-backend aiter_mega_moe requires VLLM_ROCM_USE_AITER=1  and VLLM_ROCM_USE_AITER_MOE=1.",
@@ -122,12 +117,11 @@ def _mega_failure(expert_dtype: Any, target: Target) -> Failure | None:
 
 def _mega(part: Part, model: Model, expert_dtype: Any, target: Target, shared: int) -> Part:
     unquantized = model.quantization is None and target.overlay is None
+    # Only a single shared expert is asked about for this backend; otherwise the class's first question is its last.
+    if shared == 1:
+        part = replace(part, asks=True, request="aiter", mode="mega_moe", backend=MEGA)
     return replace(
         part,
-        asks=shared == 1,
-        request="aiter",
-        mode="mega_moe",
-        backend=MEGA,
         one_answer=False,
         # These experts are no MoE runner, so that they never come to MoRI's own check.
         gated=False,
@@ -140,7 +134,7 @@ def _mega(part: Part, model: Model, expert_dtype: Any, target: Target, shared: i
 def decided(part: Part, model: Model, expert_dtype: Any, target: Target) -> Part:
     """`part` with the way its layers decide at `target`. `expert_dtype` is what the class's config says it is."""
     shared = part.layers[0].slots if part.layers else 0
-    with_dp = bool(shared) and on(target, _FUSION) and not target.ep and target.dp > 1
+    with_dp = bool(shared) and target.is_on(_FUSION) and not target.ep and target.dp > 1
     part = replace(
         part,
         asks=not target.ep,

@@ -35,7 +35,7 @@ VISION_NAMES = Renames(
 def _layers(config: Fields, indices: Iterable[int], root: str = "") -> tuple[MoeLayer, ...]:
     """Every layer from the first sparse one on: this class knows no `moe_layer_freq`."""
     slots = number(config, "n_shared_experts", _DEFAULTS)
-    if not slots or number(config, "n_routed_experts", _DEFAULTS) is None:
+    if slots is None or number(config, "n_routed_experts", _DEFAULTS) is None:
         return ()
     first = number(config, "first_k_dense_replace", _DEFAULTS) or 0
     return moe_layers(f"{root}model.layers.{{i}}.mlp", [i for i in indices if i >= first], slots)

@@ -50,8 +50,12 @@ def _sparse(model: Model) -> list[int]:
 def _no_list(model: Model) -> Failure | None:
     """The class takes the layer's entry from the list, before it builds the first layer."""
     frequency = _frequency(model)
-    if frequency is None or isinstance(frequency, (list, str)):
+    if frequency is None:
         return None
+    if isinstance(frequency, (list, str)):
+        short = len(frequency) < layer_count(model.text, _defaults(model))
+        kind = "list" if isinstance(frequency, list) else "string"
+        return Failure(type="IndexError", message=f"{kind} index out of range") if short else None
     return Failure(type="TypeError", message=f"{type(frequency).__name__!r} object is not subscriptable")
 
 

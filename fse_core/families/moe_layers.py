@@ -11,7 +11,7 @@ from fse_core.read.model import Model
 Defaults = Mapping[str, Any]
 """What a config class fills in for keys that the file does not have."""
 
-MOST_LAYERS = 8192
+MOST_LAYERS = 1024
 """Far above any real model: a config that asks for more is refused instead of filling the memory."""
 
 
@@ -60,4 +60,7 @@ def moe_layers(
     prefix: str, indices: Iterable[int], slots: int, *, shared_name: str = "shared_experts"
 ) -> tuple[MoeLayer, ...]:
     """Layers whose MoE module is `prefix`, in which `{i}` is the index."""
-    return tuple(MoeLayer(index=i, prefix=prefix.format(i=i), slots=slots, shared_name=shared_name) for i in indices)
+    return tuple(
+        MoeLayer(index=i, prefix=prefix.format(i=i), slots=slots, shared_name=shared_name, empty=slots == 0)
+        for i in indices
+    )

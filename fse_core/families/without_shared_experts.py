@@ -110,7 +110,7 @@ def _parts(model: Model, target: Target) -> tuple[Part, ...]:
     architecture = model.require_architecture()
     if architecture in QWEN3_5_DENSE and model.text.get("model_type") == "qwen3_5_moe_text":
         raise Undecided(f"{architecture} with a MoE language model is not known")
-    return ()
+    return (Part(model_class=MOE[architecture], layers=(), routed=True),) if architecture in MOE else ()
 
 
 FAMILY = Family(name="without_shared_experts", architectures={**MOE, **QWEN3_5_DENSE, **DENSE}, parts=_parts)

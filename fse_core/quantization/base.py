@@ -1,5 +1,6 @@
 """What a quantization class answers: it reads its block, renames its names, and decides for one layer."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
@@ -89,6 +90,10 @@ class Quantization:
         """What the release raises as soon as it builds a linear module, before it comes to any MoE layer."""
         return None
 
+    def on_shared(self, question: Question) -> ReleaseRaises | None:
+        """What the release raises when it builds the shared expert as a module of its own, after the gate said no."""
+        return None
+
     def on_experts(self, question: Question) -> ReleaseRaises | None:
         """What the release raises when it builds the routed experts, after the gate has answered."""
         return None
@@ -108,3 +113,12 @@ def demand(fields: Fields, *keys: str) -> object:
         if key in fields:
             return fields.get(key)
     raise refuse(f"Cannot find any of {list(keys)} in the model's quantization config.")
+
+
+def raised_by(look: Callable[[], object]) -> ReleaseRaises | None:
+    """What the release raises when it looks something up, None where it does not."""
+    try:
+        look()
+    except ReleaseRaises as raised:
+        return raised
+    return None

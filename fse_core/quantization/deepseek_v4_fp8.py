@@ -9,6 +9,7 @@ from fse_core.quantization.base import YES, Answer, Question
 from fse_core.quantization.fp8 import Fp8
 from fse_core.quantization.keys import MXFP4_STATIC, QuantKey
 from fse_core.quantization.regexes import compile_pattern
+from fse_core.read.expert_dtype import expert_dtype, is_v41
 from fse_core.read.getters import Fields
 from fse_core.read.model import Model
 
@@ -27,7 +28,7 @@ class DeepseekV4Fp8(Fp8):
 
     class_name: ClassVar[str] = "DeepseekV4FP8Config"
 
-    expert_dtype: object
+    experts: object
 
     @classmethod
     def parse(cls, fields: Fields, model: Model) -> Self:
@@ -36,38 +37,32 @@ class DeepseekV4Fp8(Fp8):
             ignored_layers=plain.ignored_layers,
             block=plain.block,
             store_dtype=plain.store_dtype,
-            expert_dtype=_expert_dtype(fields, model),
+            experts=expert_dtype(model),
         )
 
-    def _experts_are_fp4(self) -> bool:
-        if self.expert_dtype not in _EXPERT_DTYPES:
-            raise ReleaseRaises(
-                "ValueError",
-                f"Unsupported DeepSeek V4 expert_dtype={self.expert_dtype!r}; expected one of {_EXPERT_DTYPES}.",
-            )
-        return self.expert_dtype == "fp4"
+    def on_linear(self) -> ReleaseRaises | None:
+        """The scales' dtype hangs on the experts', so that an unknown one ends the start at the first module."""
+        if self.experts in _EXPERT_DTYPES:
+            return None
+        return ReleaseRaises(
+            "ValueError",
+            f"Unsupported DeepSeek V4 expert_dtype={self.experts!r}; expected one of {_EXPERT_DTYPES}.",
+        )
 
     def gate(self, question: Question) -> Answer | None:
-        if not self._experts_are_fp4():
+        if self.experts != "fp4":
             return super().gate(question)
         block = question.model.quantization
-        if block is None or block.in_text or block.compression:
+        # V4.1's config class lays its text config flat, so that its block stands where the gate looks.
+        elsewhere = block is not None and block.in_text and not is_v41(question.model)
+        if block is None or elsewhere or block.compression:
             return question.no("deepseek_v4_no_block")
         return _quark_scheme(block.fields, question)
 
     def routed_keys(self, question: Question) -> tuple[QuantKey | None, QuantKey | None] | None:
-        if self._experts_are_fp4() and question.backend == "aiter_mega_moe":
+        if self.experts == "fp4" and question.backend == "aiter_mega_moe":
             return MXFP4_STATIC, None
         return None
-
-
-def _expert_dtype(fields: Fields, model: Model) -> object:
-    """V4.1's config class takes it from the block where no config states it (configs/deepseek_v41.py:49 at 0.33.0)."""
-    for config in (model.config, model.text):
-        if "expert_dtype" in config:
-            return config.get("expert_dtype")
-    in_block = (model.model_type or "").startswith("deepseek_v41")
-    return fields.raw.get("expert_dtype", "fp4") if in_block else "fp4"
 
 
 def _quark_scheme(fields: Fields, question: Question) -> Answer:
@@ -86,12 +81,12 @@ def _quark_scheme(fields: Fields, question: Question) -> Answer:
     if any(isinstance(e, str) and e.startswith(shared) for e in fields.sequence("exclude", [])):
         return Answer(ok=False, reason=question.release.say("deepseek_v4_excludes", shared=shared))
     layer_configs = fields.object("layer_quant_config", {})
-    config = layer_configs.get(f"{shared}.w1")
-    if config is None:
+    name = f"{shared}.w1"
+    if layer_configs.get(name) is None:
         patterns = (p for p in layer_configs if p.startswith("re:"))
-        hit = next((p for p in patterns if compile_pattern(p[3:]).fullmatch(f"{shared}.w1")), None)
-        config = layer_configs.get(hit) if hit is not None else None
-    scheme = (config or global_config.raw).get("weight") or {}
+        name = next((p for p in patterns if compile_pattern(p[3:]).fullmatch(name)), name)
+    config = layer_configs.object(name, {})
+    scheme = (config if config.raw else global_config).object("weight", {})
     if scheme.get("dtype") == "fp4":
         return YES
     return Answer(ok=False, reason=question.release.say("deepseek_v4_not_mxfp4", shared=shared))

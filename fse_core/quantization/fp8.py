@@ -1,10 +1,11 @@
 """Fp8Config: FP8 checkpoints, in blocks or with one scale a tensor."""
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
+from fse_core.errors import ReleaseRaises
 from fse_core.names import Rename
-from fse_core.quantization.base import YES, Answer, Quantization, Question, demand, refuse
+from fse_core.quantization.base import YES, Answer, Quantization, Question, demand, raised_by, refuse
 from fse_core.quantization.matching import NameList, skipped
 from fse_core.read.getters import Fields
 from fse_core.read.model import Model
@@ -32,16 +33,17 @@ class Fp8(Quantization):
         ignored = fields.strings("ignored_layers", []) or fields.strings("modules_to_not_convert", [])
         block = None
         if fields.get("weight_block_size") is not None:
-            block = tuple(fields.integers("weight_block_size"))
-            if len(block) != 2:
+            dimensions = _dimensions(fields.get("weight_block_size"))
+            if dimensions != 2:
                 raise refuse(
-                    f"The quantization block size of weight must have 2 dimensions, but got {len(block)} dimensions"
+                    f"The quantization block size of weight must have 2 dimensions, but got {dimensions} dimensions"
                 )
             if scheme != "dynamic":
                 raise refuse(
                     "The block-wise quantization only supports dynamic activation scheme for now, "
                     f"but got {scheme} activation scheme."
                 )
+            block = tuple(fields.integers("weight_block_size"))
         return cls(ignored_layers=NameList(ignored), block=block, store_dtype=fields.optional_string("store_dtype"))
 
     def renamed(self, rename: Rename) -> "Fp8":
@@ -57,6 +59,17 @@ class Fp8(Quantization):
             if skipped(name, self.ignored_layers, question.packed) != routed:
                 return question.no("fp8_ignores")
         return YES
+
+    def on_shared(self, question: Question) -> ReleaseRaises | None:
+        return raised_by(lambda: skipped(question.projections[0], self.ignored_layers, question.packed))
+
+
+def _dimensions(value: Any) -> int:
+    """vLLM counts whatever has a length, a text's characters too."""
+    try:
+        return len(value)
+    except TypeError as error:
+        raise ReleaseRaises("TypeError", str(error)) from None
 
 
 CLASS = Fp8

@@ -32,6 +32,8 @@ def _stated(block: QuantizationBlock) -> str:
             if str(algorithm).upper() not in _LEGACY_MODELOPT:
                 raise refuse(f"Unknown ModelOpt quant algo: {algorithm}", by="ModelConfig")
             return _LEGACY_MODELOPT[str(algorithm).upper()]
+    if "quant_method" in fields and fields.get("quant_method") is None:
+        raise ReleaseRaises("AttributeError", "'NoneType' object has no attribute 'lower'")
     return fields.string("quant_method", "").lower().replace("compressed_tensors", "compressed-tensors")
 
 

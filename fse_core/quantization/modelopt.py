@@ -3,8 +3,9 @@
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
+from fse_core.errors import ReleaseRaises
 from fse_core.names import Packed, Rename
-from fse_core.quantization.base import Quantization, refuse
+from fse_core.quantization.base import Quantization, Question, raised_by, refuse
 from fse_core.quantization.matching import NameList, skipped
 from fse_core.read.getters import Fields
 from fse_core.read.model import Model
@@ -57,6 +58,9 @@ class ModelOpt(Quantization):
             else:
                 entries.append(rename(entry))
         return replace(self, exclude=NameList(entries))
+
+    def on_shared(self, question: Question) -> ReleaseRaises | None:
+        return raised_by(lambda: self.excluded(question.projections[0], question.packed))
 
     def excluded(self, name: str, packed: Packed) -> bool:
         """By exact name, by an entry that is a part of the name, or by a glob (modelopt.py:191 at 0.33.0)."""

@@ -3,6 +3,7 @@
 Source: config/quantization.py:92 and model_executor/layers/quantization/online/base.py:161 at 0.33.0.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -231,6 +232,19 @@ def _spec_of(fields: Fields, kind: str) -> Spec | None:
     return Spec(weight=sides["weight"], activation=sides["activation"])
 
 
+def _require_regex(pattern: str) -> None:
+    """Refuse a group that is not closed, in vLLM's words. For other faults its library and ours have other words."""
+    try:
+        re.compile(pattern[3:])
+    except re.error as error:
+        if error.msg.startswith("missing )"):
+            words = f"targets key {pattern} is not a valid regex: missing ) at position {len(pattern) - 3}"
+            raise _invalid("targets", f"Value error, {words}") from None
+    except (OverflowError, RecursionError):
+        pass
+    compile_pattern(pattern[3:])
+
+
 def _targets_of(fields: Fields) -> Mapping[str, str] | None:
     targets = fields.get("targets")
     if targets is None:
@@ -245,5 +259,5 @@ def _targets_of(fields: Fields) -> Mapping[str, str] | None:
                 f"expected one of {sorted(SHORTHANDS)}",
             )
         if pattern.startswith("re:"):
-            compile_pattern(pattern[3:])
+            _require_regex(pattern)
     return targets

@@ -123,12 +123,32 @@ class Quark(Quantization):
     def on_linear(self) -> ReleaseRaises | None:
         if self.exclude is None:
             return _NO_EXCLUDE
-        return _NO_LAYER_TYPES if self.layer_types is None and not self.exclude.entries else None
+        return _NO_LAYER_TYPES if self._lacks_a_scheme and not self.exclude.entries else None
 
     def on_experts(self, question: Question) -> ReleaseRaises | None:
-        if self.layer_types is None and not self._excludes_routed(question):
-            return _NO_LAYER_TYPES
-        return None
+        return _NO_LAYER_TYPES if self._lacks_a_scheme and not self._excludes_routed(question) else None
+
+    def on_shared(self, question: Question) -> ReleaseRaises | None:
+        """Source: model_executor/layers/quantization/quark/quark.py:786 at 0.33.0."""
+        name = question.projections[0]
+        shards = shard_names(name, question.packed)
+        if shards is None or ignored(name, self._listed, question.packed):
+            return None
+        configs = [self._layer_config(shard) for shard in shards]
+        found = [self.global_config if config is None else config for config in configs]
+        if all(config == found[0] for config in found):
+            return None
+        leaves = [shard.rpartition(".")[2] for shard in shards]
+        return ReleaseRaises(
+            "ValueError",
+            f"Found a different quantization configuration for {leaves} in {name}. vLLM requires all to use the same "
+            "scheme.",
+        )
+
+    @property
+    def _lacks_a_scheme(self) -> bool:
+        """Whether a module that no exception names has no scheme to fall back on."""
+        return self.layer_types is None or self.global_config is None
 
 
 _NO_EXCLUDE = ReleaseRaises("TypeError", "'NoneType' object is not iterable")

@@ -90,7 +90,7 @@ def _ocp_mx(weight: Mapping[str, Any], activation: Mapping[str, Any] | None) -> 
     if not activation.get("is_dynamic"):
         static = _is(activation, dtype=_FP8, qscheme="per_tensor") and activation.get("symmetric") is True
         return (weight_key, keys.FP8_STATIC_TENSOR) if static else None
-    dtype = activation["dtype"]
+    dtype = _activation_dtype(activation)
     if dtype == _FP8 and not _is(activation, qscheme="per_group", group_size=32):
         return weight_key, keys.FP8_DYNAMIC_TENSOR
     if dtype not in _MX_ACTIVATION:
@@ -102,6 +102,16 @@ def _ocp_mx(weight: Mapping[str, Any], activation: Mapping[str, Any] | None) -> 
             "or None for weight-only quantization.",
         )
     return weight_key, _MX_ACTIVATION[dtype]
+
+
+def _activation_dtype(activation: Mapping[str, Any]) -> str:
+    """The dtype of a dynamic activation, which vLLM reads without asking whether it is there."""
+    if "dtype" not in activation:
+        raise ReleaseRaises("KeyError", "'dtype'")
+    if activation["dtype"] is None:
+        raise ReleaseRaises("AttributeError", "'NoneType' object has no attribute 'replace'")
+    dtype: str = activation["dtype"]
+    return dtype
 
 
 def _int8(weight: Mapping[str, Any], activation: Mapping[str, Any]) -> Keys | None:

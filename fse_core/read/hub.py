@@ -95,6 +95,8 @@ def _require_client(hub_id: str) -> None:
         raise InputError(
             hub_id, "no such file or folder, and reading from the Hub needs an extra: pip install 'vllm-fse[hub]'"
         ) from None
+    except ValueError as error:
+        raise InputError(hub_id, f"the Hub's client cannot be set up from its variables (HF_...): {error}") from None
 
 
 def _usable(token: Token) -> Token:

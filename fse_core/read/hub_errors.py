@@ -34,7 +34,9 @@ class Asked:
     def host(self) -> str:
         """The endpoint without what a URL may hold of credentials."""
         parts = urlsplit(self.endpoint)
-        return f"{parts.hostname}:{parts.port}" if parts.port else str(parts.hostname)
+        if parts.hostname is None:
+            return "the address in HF_ENDPOINT, which names no host,"
+        return f"{parts.hostname}:{parts.port}" if parts.port else parts.hostname
 
     def broken(self, what: str) -> FetchError:
         """The endpoint's answer is none that the Hub would give."""

@@ -30,9 +30,14 @@ def read_model(
     it is; to ask the Hub although such a folder is there, add `@main`.
     """
     if source == STDIN:
+        if stdin is None and sys.stdin is None:
+            raise InputError("stdin", "is closed")
         return model_from_bytes(_read(stdin or sys.stdin.buffer), "stdin", source=Source(kind="inline", id="stdin"))
     if _URL.match(source):
-        raise InputError(source, "URLs are not read; give a Hub id such as org/name@revision, or a path")
+        # The URL itself is not repeated: it may hold a password.
+        raise InputError("SOURCE", "is a URL, which is not read; give a Hub id such as org/name@revision, or a path")
+    if not source:
+        raise InputError("SOURCE", "is empty; give a file, a folder, a Hub id or -")
     path = Path(source)
     if _exists(path):
         return _from_folder(path) if path.is_dir() else _from_file(path)

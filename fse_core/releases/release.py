@@ -12,7 +12,6 @@ from fse_core.target import Target
 class Release:
     """One vLLM release, as its data file states it.
 
-    environment: each variable's text where the user sets none.
     fusing_gfx: the GPU architectures on which AITER is used at all.
     fnuz_gfx: those whose FP8 is the fnuz dialect, which shows in the words for a quantization key.
     choices: what an option of the target may be, by the target's field.
@@ -24,7 +23,6 @@ class Release:
     """
 
     version: str
-    environment: Mapping[str, str]
     fusing_gfx: frozenset[str]
     fnuz_gfx: frozenset[str]
     choices: Mapping[str, tuple[str, ...]]
@@ -40,7 +38,6 @@ class Release:
         gpu, quantization = data["gpu"], data["quantization"]
         return cls(
             version=version,
-            environment=data["environment"],
             fusing_gfx=frozenset(gpu["fusing"]),
             fnuz_gfx=frozenset(gpu["fnuz"]),
             choices={option: tuple(names) for option, names in data["choices"].items()},

@@ -1,5 +1,6 @@
 """The pipeline: what asks for fusion, what aborts the start, what belongs to target and draft, what stays undecided."""
 
+import time
 from dataclasses import replace
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 from fse_core import Target, check
 from fse_core.errors import InputError
 from fse_core.read.source import model_from_dict
+from fse_core.report import Failure
 from tests.models import DEEPSEEK, FP8_BLOCK, QUARK_MXFP4, SHARED, asked, first_words
 
 AITER = "VLLM_ROCM_USE_AITER"
@@ -75,8 +77,64 @@ def test_stages_that_split_where_layers_differ_may_start() -> None:
     assert asked(ignoring(4), pp=2).verdict == "fails"
     split = asked(ignoring(4), pp=2, environment={"VLLM_PP_LAYER_PARTITION": "4,1"}, draft=False)
     assert (split.verdict, split.startup_error) == ("fuses", None)
-    wrong = asked(ignoring(4), pp=2, environment={"VLLM_PP_LAYER_PARTITION": "4,4"})
-    assert wrong.verdict == "undecided"
+
+
+@pytest.mark.parametrize(
+    ("text", "pp", "words"),
+    [
+        ("4,4", 2, "sum(partitions)=8 does not match num_hidden_layers=5."),
+        ("3,2", 1, "len(partitions)=2 does not match pp_size=1."),
+        ("a", 1, "Invalid partition string: a"),
+    ],
+)
+def test_a_partition_that_does_not_fit_ends_the_start(text: str, pp: int, words: str) -> None:
+    report = asked(FP8_BLOCK, pp=pp, environment={"VLLM_PP_LAYER_PARTITION": text})
+    assert report.startup_error == Failure(type="ValueError", message=words)
+    assert {layer.decision.decision for layer in report.layers} == {"undecided"}
+
+
+def test_no_shared_experts_are_still_decided_about() -> None:
+    """vLLM asks its gate for a count of zero; nothing is listed, but what it raises counts."""
+    none = {**DEEPSEEK, "n_shared_experts": 0}
+    report = asked(FP8_BLOCK, none)
+    assert (report.verdict, report.layers) == ("not_applicable", ())
+    partial = asked({**FP8_BLOCK, "ignored_layers": [f"{SHARED}.gate_proj"]}, none)
+    assert partial.verdict == "fails"
+    assert partial.startup_error is not None
+    assert partial.startup_error.message.startswith("Detected some but not all shards")
+    mixed = asked(ignoring(4), none)
+    assert mixed.startup_error is not None
+    assert mixed.startup_error.type == "NotImplementedError"
+
+
+@pytest.mark.parametrize("config", [{"architectures": ["MixtralForCausalLM"]}, {**DEEPSEEK, "n_shared_experts": None}])
+def test_mori_refuses_models_without_shared_experts_too(config: dict[str, Any]) -> None:
+    report = asked(None, config, ep=True, dp=2, all2all_backend="mori_low_latency")
+    assert (report.verdict, report.layers) == ("fails", ())
+
+
+@pytest.mark.parametrize(
+    ("block", "words"),
+    [
+        ({**FP8_BLOCK, "weight_block_size": None}, "Detected some but not all shards"),
+        ({"quant_method": "modelopt", "quant_algo": "FP8"}, "Detected some but not all shards"),
+    ],
+)
+def test_a_module_kept_apart_may_still_not_be_built(block: dict[str, Any], words: str) -> None:
+    key = "ignored_layers" if block["quant_method"] == "fp8" else "ignore"
+    report = asked({**block, key: [f"{SHARED}.gate_proj"]})
+    assert [layer.decision.decision for layer in report.layers] == ["separate", "undecided", "undecided"]
+    assert report.startup_error is not None
+    assert report.startup_error.message.startswith(words)
+
+
+def test_a_config_made_to_be_slow_is_undecided() -> None:
+    patterns: dict[str, Any] = {f"*?*model*x{i}*": {} for i in range(3000)}
+    start = time.monotonic()
+    config = {**DEEPSEEK, "num_hidden_layers": 1024}
+    report = asked({**QUARK_MXFP4, "layer_quant_config": patterns}, config)
+    assert time.monotonic() - start < 20
+    assert report.verdict in ("undecided", "fuses")
 
 
 def test_a_draft_that_differs_leaves_the_verdict() -> None:

@@ -43,7 +43,7 @@ def wrapped(architecture: str, model_type: str, key: str = "text_config", **text
             [f"DeepseekV3ForCausalLM: {ALONE} [2, 4] x2", f"DeepSeekMTP: {ALONE} [6] x2"],
         ),
         ({**V3, "first_k_dense_replace": 9}, ["DeepseekV3ForCausalLM: no layers"]),
-        ({**V3, "n_shared_experts": 0}, ["DeepseekV3ForCausalLM: no layers"]),
+        ({**V3, "n_shared_experts": None}, ["DeepseekV3ForCausalLM: no layers"]),
         ({**V3, "n_routed_experts": None}, ["DeepseekV3ForCausalLM: no layers"]),
         (with_type("DeepseekV3ForCausalLM", "kimi_k2"), [TARGET]),
         (with_type("DeepseekV3ForCausalLM", "deepseek_v32"), [TARGET, f"DeepseekV32MTP: {ALONE} [4] x1"]),

@@ -43,7 +43,10 @@ ALICE: dict[str, Any] = {
             {**NEXT, "decoder_sparse_step": 2, "num_nextn_predict_layers": 2},
             [f"Qwen3NextForCausalLM: {ALONE} [1, 3] x1", f"Qwen3NextMTP: {DRAFT} [1] x1"],
         ),
-        ({**NEXT, "decoder_sparse_step": 2, "mlp_only_layers": [1]}, [f"Qwen3NextForCausalLM: {ALONE} [3] x1"]),
+        (
+            {**NEXT, "decoder_sparse_step": 2, "mlp_only_layers": [1]},
+            [f"Qwen3NextForCausalLM: {ALONE} [3] x1", "Qwen3NextMTP: no layers"],
+        ),
         ({**NEXT, "mlp_only_layers": None, "num_experts": 0}, ["Qwen3NextForCausalLM: no layers"]),
         ({**NEXT, "shared_expert_intermediate_size": 0}, ["Qwen3NextForCausalLM: no layers"]),
         ({**NEXT, "num_nextn_predict_layers": 0}, [f"Qwen3NextForCausalLM: {ALONE} [0, 1, 2, 3] x1"]),

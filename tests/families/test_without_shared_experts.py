@@ -19,9 +19,15 @@ def parts_of(config: dict[str, Any]) -> tuple[Part, ...]:
     return families()[model.require_architecture()].parts(model, Target())
 
 
-@pytest.mark.parametrize("architecture", ["MixtralForCausalLM", "GptOssForCausalLM", "LlamaForCausalLM", "BertModel"])
+@pytest.mark.parametrize("architecture", ["LlamaForCausalLM", "BertModel"])
 def test_no_part(architecture: str) -> None:
     assert parts_of({"architectures": [architecture]}) == ()
+
+
+@pytest.mark.parametrize("architecture", ["MixtralForCausalLM", "GptOssForCausalLM"])
+def test_routed_experts_alone(architecture: str) -> None:
+    (part,) = parts_of({"architectures": [architecture]})
+    assert (part.layers, part.routed) == ((), True)
 
 
 def test_kinds_are_apart_and_a_class_may_have_another_name() -> None:

@@ -84,7 +84,7 @@ def test_a_path_that_exists_wins_over_an_id(tmp_path: Path, monkeypatch: pytest.
 
 
 @pytest.mark.parametrize(
-    "source", ["./x", "../x", "/x/y", "~/x", "a/b/c", "config.json", "org/name/config.json", "x/", "a\\b", "", "."]
+    "source", ["./x", "../x", "/x/y", "~/x", "a/b/c", "config.json", "org/name/config.json", "x/", "a\\b", "."]
 )
 def test_what_can_only_be_a_path(source: str, hub: HubServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "inner").mkdir()
@@ -98,7 +98,8 @@ def test_what_can_only_be_a_path(source: str, hub: HubServer, tmp_path: Path, mo
     "source", ["https://huggingface.co/org/name", "http://x", "hf://org/name", "file:///etc/passwd"]
 )
 def test_urls(source: str, hub: HubServer) -> None:
-    assert "URLs are not read" in refusal(source).message
+    assert "is a URL, which is not read" in refusal(source).message
+    assert source not in str(refusal(source))
     assert hub.asked() == []
 
 
@@ -159,3 +160,7 @@ def test_dict_is_held_to_the_bounds() -> None:
         assert caught.value.path.startswith("config.json: ")
     with pytest.raises(InputError, match="hf_quant_config"):
         model_from_dict({}, {"x": object()})
+
+
+def test_an_empty_name_is_no_name_for_the_folder_here() -> None:
+    assert "is empty" in refusal("").message
