@@ -1,0 +1,1 @@
+"""Draws questions at random: real-shaped configs and what people, and mistakes, do to their quantization blocks."""
