@@ -142,8 +142,9 @@ class Build:
         if not part.one_answer:
             return None
         sizes = self._stages(part)
-        for stage in range(len(sizes)):
-            fused = [la.decision.decision == "fused" for la in layers if stages.stage_of(la.index, sizes) == stage]
+        stages_of = {layer: stages.stage_of(layer.index, sizes) for layer in layers}
+        for stage in sorted(set(stages_of.values())):
+            fused = [layer.decision.decision == "fused" for layer, its in stages_of.items() if its == stage]
             if len(set(fused)) > 1:
                 words = self.release.say("layers_disagree", enabled=sum(fused), disabled=len(fused) - sum(fused))
                 return Failure(type="NotImplementedError", message=words)

@@ -1,5 +1,8 @@
 """Which pipeline stage holds which layer. Source: vllm/distributed/utils.py:198 at 0.33.0."""
 
+from bisect import bisect_right
+from itertools import accumulate
+
 from fse_core.errors import ReleaseRaises
 from fse_core.target import Target
 
@@ -27,9 +30,4 @@ def partition(layers: int, target: Target) -> tuple[int, ...]:
 
 def stage_of(index: int, sizes: tuple[int, ...]) -> int:
     """The stage that holds layer `index`; what lies past the last layer belongs to the last stage."""
-    end = 0
-    for stage, size in enumerate(sizes):
-        end += size
-        if index < end:
-            return stage
-    return len(sizes) - 1
+    return min(bisect_right(list(accumulate(sizes)), index), len(sizes) - 1)

@@ -34,13 +34,15 @@ def make_methods_optional() -> None:
 
 def _or_plain(resolve: Callable[..., Any], plain: Callable[[], Any]) -> Callable[..., Any]:
     @functools.wraps(resolve)
-    def resolved(*args: Any, **kwargs: Any) -> Any:
+    def resolved(config: Any, layer: Any, prefix: str) -> Any:
         try:
-            return resolve(*args, **kwargs)
+            return resolve(config, layer, prefix)
         except (ValueError, RuntimeError) as error:  # NotImplementedError is a RuntimeError
             if NO_SCHEME.search(str(error)) is None:
                 raise
-            return plain()
+            # What the release would have gone on to, had the checkpoint's own method been there.
+            online = config.online_quantization_config
+            return plain() if online is None else online.get_quant_method(layer, prefix) or plain()
 
     return resolved
 

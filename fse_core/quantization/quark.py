@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 from fse_core.errors import ReleaseRaises
 from fse_core.names import Rename
 from fse_core.quantization import quark_schemes
-from fse_core.quantization.base import YES, Answer, Quantization, Question, refuse
+from fse_core.quantization.base import YES, Answer, Quantization, Question, raised_by, refuse
 from fse_core.quantization.keys import QuantKey
 from fse_core.quantization.matching import NameList, ignored, shard_names
 from fse_core.quantization.patterns import LayerIndex, Pattern, glob
@@ -129,17 +129,20 @@ class Quark(Quantization):
         return _NO_LAYER_TYPES if self._lacks_a_scheme and not self._excludes_routed(question) else None
 
     def on_shared(self, question: Question) -> ReleaseRaises | None:
+        return raised_by(lambda: self._require_one_scheme(question))
+
+    def _require_one_scheme(self, question: Question) -> None:
         """Source: model_executor/layers/quantization/quark/quark.py:786 at 0.33.0."""
         name = question.projections[0]
         shards = shard_names(name, question.packed)
         if shards is None or ignored(name, self._listed, question.packed):
-            return None
+            return
         configs = [self._layer_config(shard) for shard in shards]
         found = [self.global_config if config is None else config for config in configs]
         if all(config == found[0] for config in found):
-            return None
+            return
         leaves = [shard.rpartition(".")[2] for shard in shards]
-        return ReleaseRaises(
+        raise ReleaseRaises(
             "ValueError",
             f"Found a different quantization configuration for {leaves} in {name}. vLLM requires all to use the same "
             "scheme.",

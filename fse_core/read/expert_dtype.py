@@ -18,5 +18,5 @@ def expert_dtype(model: Model) -> Any:
     for config in (model.config, model.text) if is_v41(model) else (model.config,):
         if "expert_dtype" in config:
             return config.get("expert_dtype")
-    block = model.config.get("quantization_config")
-    return block.get("expert_dtype", "fp4") if is_v41(model) and isinstance(block, dict) else "fp4"
+    block = model.quantization
+    return "fp4" if block is None or not is_v41(model) else block.fields.raw.get("expert_dtype", "fp4")
