@@ -3,6 +3,6 @@
 from fse_core.check import check
 from fse_core.report import Report
 from fse_core.target import Target
+from fse_core.version import __version__
 
-__version__ = "0.1.0"
-__all__ = ["Report", "Target", "check"]
+__all__ = ["Report", "Target", "__version__", "check"]

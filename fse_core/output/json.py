@@ -7,6 +7,7 @@ from typing import Any
 
 from fse_core.output import Format, Style
 from fse_core.report import Failure, Finding, Layer, Report
+from fse_core.version import __version__
 
 SCHEMA = "fse.report/1"
 
@@ -15,6 +16,7 @@ def report_to_dict(report: Report) -> dict[str, Any]:
     """The `fse.report/1` object: what `fse check --format json` prints and the service answers."""
     return {
         "schema": SCHEMA,
+        "engine": __version__,
         "source": asdict(report.source),
         "model": {
             "architecture": report.architecture,
@@ -73,7 +75,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
 
 def _render(reports: Sequence[Report], style: Style) -> str:
     objects = [report_to_dict(report) for report in reports]
-    # ASCII alone: a config may hold lone surrogates, and a pipe may have any encoding.
+    # ASCII alone: a pipe may have any encoding.
     return json.dumps(objects[0] if len(objects) == 1 else objects, indent=2, ensure_ascii=True) + "\n"
 
 
