@@ -69,7 +69,8 @@ class Build:
             layers.append(_layer(moe_layer, part, decision))
             if startup is not None or decision.error is not None:
                 return (*layers, *self.not_reached(part.layers[len(layers) :], part)), startup
-        return tuple(layers), self._disagreement(part, layers)
+        last = self._linear_failure() if part.experts_first else None
+        return tuple(layers), self._disagreement(part, layers) or last
 
     def _before_layers(self, part: Part) -> Failure | None:
         """What ends the start before any MoE layer is built."""
@@ -77,8 +78,12 @@ class Build:
             self._stages(part)
         except ReleaseRaises as raised:
             return failure_of(raised)
-        first = self.gate.on_linear(fnuz=self.target.gfx in self.release.fnuz_gfx)
-        return None if first is None else failure_of(first)
+        return None if part.experts_first else self._linear_failure()
+
+    def _linear_failure(self) -> Failure | None:
+        """What the first linear module of the model raises."""
+        raised = self.gate.on_linear(fnuz=self.target.gfx in self.release.fnuz_gfx)
+        return None if raised is None else failure_of(raised)
 
     def _decisions(self, part: Part) -> Iterator[tuple[MoeLayer, Decision, Failure | None]]:
         """Each layer's decision, with what the release raises right after it."""

@@ -55,6 +55,7 @@ class Part:
     startup: what the release raises before it decides any layer of this part.
     on_fused: what the release raises when it builds the first layer that the gate let fuse.
     on_layer: what the release raises as it builds the first layer, once it has decided about it.
+    experts_first: the class builds every layer's experts before it builds any linear module.
     routed: without any layer that has both, the part still builds routed experts.
     gated: the routed experts have a gated activation (gate and up projections), as all but a few have.
     """
@@ -75,6 +76,7 @@ class Part:
     startup: Failure | None = None
     on_fused: Failure | None = None
     on_layer: Failure | None = None
+    experts_first: bool = False
     routed: bool = False
     gated: bool = True
 

@@ -4,7 +4,7 @@ Source: vllm/model_executor/models/transformers/moe.py:350 and model_executor/mo
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fse_core.families.base import Family, Part
 from fse_core.families.never_fuse import hidden_layers, layer_types, moe_layers, separate
@@ -52,7 +52,8 @@ _TREES: Mapping[str, _Tree] = {
 def _parts(model: Model, target: Target) -> tuple[Part, ...]:
     tree = _TREES[model.require_architecture()]
     layers = moe_layers("model.layers.{i}.mlp", tree.indices(model.text), tree.shared_name)
-    return (separate(_MODEL_CLASS, layers),)
+    # The backend goes over Transformers' own model twice: it puts in the experts, and then the linear modules.
+    return (replace(separate(_MODEL_CLASS, layers), experts_first=True),)
 
 
 FAMILY = Family(name="transformers_backend", architectures=dict.fromkeys(_TREES, _MODEL_CLASS), parts=_parts)

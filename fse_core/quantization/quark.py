@@ -126,7 +126,11 @@ class Quark(Quantization):
         return _NO_LAYER_TYPES if self._lacks_a_scheme and not self.exclude.entries else None
 
     def on_experts(self, question: Question) -> ReleaseRaises | None:
-        return _NO_LAYER_TYPES if self._lacks_a_scheme and not self._excludes_routed(question) else None
+        return raised_by(lambda: self._require_a_scheme(question))
+
+    def _require_a_scheme(self, question: Question) -> None:
+        if not self._excludes_routed(question) and self._lacks_a_scheme:
+            raise _NO_LAYER_TYPES
 
     def on_shared(self, question: Question) -> ReleaseRaises | None:
         return raised_by(lambda: self._require_one_scheme(question))

@@ -172,3 +172,13 @@ def test_a_linear_spec_without_a_method_breaks_the_first_module(spec: dict[str, 
     assert {layer.decision.decision for layer in report.layers} == {"undecided"}
     reached = asked(QUARK_MXFP4, overlay={"linear": spec, "ignore": ["*self_attn*", "*layers.[0-2].*"]})
     assert [layer.decision.decision for layer in reached.layers] == ["error", "undecided", "undecided"]
+
+
+def test_the_transformers_backend_builds_its_experts_before_any_linear_module() -> None:
+    config = {"architectures": ["SolarOpenForCausalLM"], "num_hidden_layers": 2}
+    report = asked(QUARK_MXFP4, config, overlay={"linear": {"weight": "mxfp4"}})
+    assert report.startup_error is not None
+    assert [layer.decision.decision for layer in report.layers] == ["separate", "separate"]
+    listless = asked(without(QUARK_MXFP4, "exclude"), config)
+    assert listless.startup_error is not None
+    assert listless.startup_error.type == "TypeError"
