@@ -1,0 +1,191 @@
+"""`POST /v1/batch`: up to some hundred models in one request, with progress as server-sent events."""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import Final
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
+
+from fse_core.errors import InputError
+from fse_core.read.getters import Fields
+from service import ids, limits, openapi, state
+from service.api import inputs
+from service.batch import Batch, Outcome, outcomes
+from service.reports import ENGINE
+
+router = APIRouter(tags=["models"])
+
+SCHEMA: Final = "fse.batch/1"
+_EVENTS: Final = "text/event-stream"
+Outcomes = AsyncGenerator[Outcome]
+
+_SILENCE: Final = 15.0
+"""Seconds after which a comment tells proxies that the stream is alive."""
+
+_OUTCOME: Final = {
+    "type": "object",
+    "properties": {
+        "index": {"type": "integer", "description": "The model's place in what was sent."},
+        "model": {"type": "string"},
+        "warning": {"type": ["string", "null"]},
+        "problem": {"oneOf": [openapi.ref("Problem"), {"type": "null"}]},
+        "report": {"oneOf": [openapi.ref("Report"), {"type": "null"}]},
+    },
+    "required": ["index", "model", "warning", "problem", "report"],
+}
+_SCHEMA: Final = {
+    "type": "object",
+    "properties": {
+        "schema": {"const": SCHEMA},
+        "engine": {"type": "string"},
+        "results": {"type": "array", "items": _OUTCOME},
+        "succeeded": {"type": "integer"},
+        "failed": {"type": "integer"},
+    },
+    "required": ["schema", "engine", "results", "succeeded", "failed"],
+}
+_BODY: Final = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["models"],
+    "properties": {
+        "models": {
+            "type": "array",
+            "minItems": 1,
+            "maxItems": 200,
+            "items": {
+                "type": "string",
+                "description": "org/name or org/name@revision",
+                "pattern": ids.FULL,
+                "maxLength": ids.FULL_MOST,
+            },
+        },
+        "target": {"oneOf": [openapi.ref("Target"), {"type": "null"}]},
+    },
+}
+_EXAMPLE: Final = {
+    "models": ["deepseek-ai/DeepSeek-R1-0528", "moonshotai/Kimi-K2-Instruct@main"],
+    "target": {"gfx": "gfx950", "tp": 8},
+}
+
+
+class Stream(StreamingResponse):
+    """A streaming response whose source is closed as soon as nobody reads on."""
+
+    def __init__(self, source: AsyncGenerator[bytes], headers: dict[str, str], media_type: str) -> None:
+        super().__init__(source, headers=headers, media_type=media_type)
+        self._source = source
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async with aclosing(self._source):
+            await super().__call__(scope, receive, send)
+
+
+@router.post(
+    "/v1/batch",
+    operation_id="models-batch",
+    summary="The reports for many models",
+    response_class=Response,
+    responses={
+        200: {
+            "description": "One result for each model: a report or a problem. As events, each `result` comes when it "
+            "is there, with `done` and `total`, and `end` comes last.",
+            "content": {
+                "application/json": {"schema": _SCHEMA},
+                _EVENTS: {"schema": {"type": "string"}},
+            },
+        },
+        **openapi.problems("too-large", "timeout", "unsupported-media-type", "invalid-input"),
+    },
+    openapi_extra={
+        "requestBody": openapi.json_body(_BODY, {"two-models": _EXAMPLE}),
+        "security": openapi.SECURITY,
+    },
+)
+async def batch(request: Request) -> Response:
+    """Events where the Accept header names text/event-stream, else one JSON object. A caller that goes away ends it.
+
+    Each model counts as one request. A token is used for all models, and for this request alone.
+    """
+    asked = await _read(request)
+    await limits.spend(request.scope, len(asked.models) - 1)
+    here = state.of(request)
+    found = outcomes(asked, here["reports"], here["draining"])
+    headers = {"Cache-Control": "private, no-store", "X-FSE-Engine": ENGINE}
+    if _EVENTS in request.headers.get("accept", ""):
+        return Stream(_events(found, len(asked.models)), {**headers, "X-Accel-Buffering": "no"}, _EVENTS)
+    return Stream(_whole(found), headers, "application/json")
+
+
+async def _read(request: Request) -> Batch:
+    token = inputs.token(request)
+    fields = await inputs.body(request, ("models", "target"))
+    with inputs.reading():
+        models = _models(fields, state.of(request)["settings"].batch_most)
+    return Batch(models=models, target=inputs.target(fields), token=token)
+
+
+def _models(fields: Fields, most: int) -> list[tuple[str, str]]:
+    names = fields.strings("models")
+    if not 1 <= len(names) <= most:
+        raise InputError("models", f"expected 1 to {most} models, got {len(names)}")
+    return [ids.model_and_revision(name, f"models[{index}]") for index, name in enumerate(names)]
+
+
+async def _events(found: Outcomes, total: int) -> AsyncGenerator[bytes]:
+    failed = 0
+    yield b": started\n\n"
+    async with aclosing(_alive(found)) as alive:
+        async for done, outcome in alive:
+            if outcome is None:
+                yield b": waiting\n\n"
+                continue
+            failed += outcome.problem is not None
+            yield b"event: result\ndata: " + outcome.as_json(done=done, total=total) + b"\n\n"
+    end = {"succeeded": total - failed, "failed": failed, "engine": ENGINE}
+    yield b"event: end\ndata: " + json.dumps(end).encode() + b"\n\n"
+
+
+async def _alive(found: Outcomes) -> AsyncGenerator[tuple[int, Outcome | None]]:
+    """Each outcome with its number, and None where none came for a while."""
+    count = 0
+    pending: asyncio.Future[Outcome] | None = None
+    try:
+        while True:
+            pending = pending or asyncio.ensure_future(anext(found))
+            ready, _ = await asyncio.wait({pending}, timeout=_SILENCE)
+            if not ready:
+                yield count, None
+                continue
+            try:
+                outcome = pending.result()
+            except StopAsyncIteration:
+                return
+            pending, count = None, count + 1
+            yield count, outcome
+    finally:
+        if pending is not None and not pending.done():
+            pending.cancel()
+            await asyncio.gather(pending, return_exceptions=True)
+        await found.aclose()
+
+
+async def _whole(found: Outcomes) -> AsyncGenerator[bytes]:
+    """Sent as it comes, in the order of what was asked, so that a caller that goes away is noticed."""
+    yield b'{"schema":"' + SCHEMA.encode() + b'","engine":"' + ENGINE.encode() + b'","results":['
+    early: dict[int, Outcome] = {}
+    sent = failed = 0
+    async with aclosing(found):
+        async for outcome in found:
+            early[outcome.index] = outcome
+            while sent in early:
+                ready = early.pop(sent)
+                failed += ready.problem is not None
+                yield (b"," if sent else b"") + ready.as_json()
+                sent += 1
+    yield b'],"succeeded":' + str(sent - failed).encode() + b',"failed":' + str(failed).encode() + b"}"

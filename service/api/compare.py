@@ -1,0 +1,159 @@
+"""`GET /v1/compare`: two models, or one model on two targets."""
+
+import asyncio
+import json
+import math
+from dataclasses import dataclass
+from typing import Any, Final
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import Response
+
+from fse_core.errors import InputError
+from fse_core.target import Target
+from service import ids, openapi, state
+from service.api import inputs
+from service.api.models import PROBLEMS
+from service.api.replies import Reply, keeping, remembered
+from service.comparison import compare
+from service.reports import ENGINE, Served, etag_of
+from service.targets import PARAMETERS, from_query
+
+router = APIRouter(tags=["models"])
+
+SIDES: Final = ("a", "b")
+
+_ID: Final = {"type": "string", "pattern": ids.FULL, "maxLength": ids.FULL_MOST}
+_ANSWER: Final = {
+    "type": ["object", "null"],
+    "description": "Null where this side has no such layer.",
+    "properties": {"decision": {"type": "string"}, "reason": {"type": ["string", "null"]}},
+}
+_DIFFERENCE: Final = {
+    "type": "object",
+    "properties": {
+        "part": {"enum": ["target", "draft"]},
+        "layers": {"type": "array", "items": {"type": "integer"}},
+        "a": _ANSWER,
+        "b": _ANSWER,
+    },
+    "required": ["part", "layers", "a", "b"],
+}
+_SCHEMA: Final = {
+    "type": "object",
+    "properties": {
+        "schema": {"const": "fse.compare/1"},
+        "engine": {"type": "string"},
+        "same": {"type": "boolean", "description": "Whether every layer gets the same answer."},
+        "verdicts": {"type": "object", "properties": {side: {"type": "string"} for side in SIDES}},
+        "target_differences": {"type": "object"},
+        "layer_differences": {"type": "array", "items": _DIFFERENCE},
+        "a": openapi.ref("Report"),
+        "b": openapi.ref("Report"),
+    },
+    "required": ["schema", "engine", "same", "verdicts", "target_differences", "layer_differences", "a", "b"],
+}
+_MODELS: Final = [
+    {
+        "name": "a", "in": "query", "required": True, "description": "A model, org/name or org/name@revision.",
+        "schema": _ID, "example": "deepseek-ai/DeepSeek-R1-0528",
+    },
+    {
+        "name": "b", "in": "query", "required": False, "description": "The other model; `a` remembered where left out.",
+        "schema": _ID, "example": "amd/DeepSeek-R1-MXFP4",
+    },
+]  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class Side:
+    """What is compared."""
+
+    model: str
+    revision: str
+    target: Target
+
+
+@router.get(
+    "/v1/compare",
+    operation_id="models-compare",
+    summary="Two models, or one model on two targets",
+    response_class=Response,
+    responses={
+        200: {"description": "Both reports.", "content": {"application/json": {"schema": _SCHEMA}}},
+        304: {"description": "The comparison is the one that If-None-Match names."},
+        **openapi.problems(*PROBLEMS),
+    },
+    openapi_extra={
+        "parameters": [
+            *_MODELS,
+            *openapi.TARGET,
+            *(parameter.openapi(f"{side}.", f"For `{side}` alone: ") for side in SIDES for parameter in PARAMETERS),
+        ],
+        "security": openapi.SECURITY,
+    },
+)
+async def compared(request: Request) -> Response:
+    """A parameter holds for both sides unless it stands under `a.` or `b.`: `?a=org/name&a.tp=4&b.tp=8`."""
+    return await remembered(request, _made)
+
+
+async def _made(request: Request, token: str | None) -> Reply:
+    with inputs.reading():
+        sides = read(request.query_params.multi_items())
+    one, other = await asyncio.gather(*(_served(request, side, token) for side in sides))
+    body = json.dumps(compare(json.loads(one.body), json.loads(other.body), ENGINE), separators=(",", ":")).encode()
+    seconds = state.of(request)["settings"].branch_seconds
+    least = _least_lasting(one, other)
+    headers = {"X-FSE-Engine": ENGINE, **keeping(least, seconds)}
+    etag = None if token else etag_of(body)
+    return Reply(headers, body, media_type="application/json", etag=etag, until=least.until)
+
+
+def read(pairs: list[tuple[str, str]]) -> tuple[Side, Side]:
+    """Both sides of an address."""
+    models: dict[str, str] = {}
+    for name, text in pairs:
+        if name in SIDES:
+            if name in models:
+                raise InputError(name, "is given more than once")
+            models[name] = text
+    if "a" not in models:
+        raise InputError("a", "expected a model, org/name or org/name@revision")
+    models.setdefault("b", models["a"])
+    a, b = (_side(side, models[side], pairs) for side in SIDES)
+    return a, b
+
+
+def _side(side: str, model: str, pairs: list[tuple[str, str]]) -> Side:
+    name, revision = ids.model_and_revision(model, side)
+    own = [(key.removeprefix(f"{side}."), text) for key, text in pairs if key.startswith(f"{side}.")]
+    named = {key for key, _ in own}
+    other = f"{SIDES[side == 'a']}."
+    shared = [
+        (key, text)
+        for key, text in pairs
+        if key not in SIDES and not key.startswith((f"{side}.", other)) and key not in named
+    ]
+    try:
+        own_target = from_query(own)
+    except InputError as error:
+        raise InputError(f"{side}.{error.path}", error.message) from None
+    target = from_query([*shared, *own]) if shared else own_target
+    return Side(model=name, revision=revision, target=target)
+
+
+async def _served(request: Request, side: Side, token: str | None) -> Served:
+    with inputs.fetching(side.model, side.revision):
+        served: Served = await state.of(request)["reports"].for_model(side.model, side.revision, side.target, token)
+    return served
+
+
+def _least_lasting(*served: Served) -> Served:
+    """The answer that may be kept for the shortest time; an infinite one only where both are."""
+
+    def lasting(one: Served) -> tuple[Any, ...]:
+        return (not one.private, one.warning is None, one.until if one.until else math.inf)
+
+    return min(served, key=lasting)

@@ -1,0 +1,80 @@
+"""What callers send, read strictly; what is wrong becomes a problem that names the place."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+from starlette.requests import Request
+
+from fse_core.errors import FseError, InputError
+from fse_core.read.document import parse_object
+from fse_core.read.getters import Fields
+from fse_core.target import Target
+from service import ids, targets
+from service.problems import Problem, from_error
+
+BODY: Final = "body"
+
+_BEARER: Final = re.compile(r"(?i:bearer) +(hf_[A-Za-z0-9_-]{1,256})")
+_JSON: Final = re.compile(r"application/(?:[a-z0-9.+-]+\+)?json\s*(?:;.*)?", re.IGNORECASE)
+
+
+@contextmanager
+def reading() -> Iterator[None]:
+    """An InputError inside is the caller's."""
+    try:
+        yield
+    except InputError as error:
+        raise Problem("invalid-input", error.message, path=error.path) from None
+
+
+@contextmanager
+def fetching(model: str, revision: str) -> Iterator[None]:
+    """An error inside is the model's, or the Hub's."""
+    try:
+        yield
+    except FseError as error:
+        raise from_error(error, model, revision) from None
+
+
+def token(request: Request) -> str | None:
+    """The caller's own Hub token."""
+    given = request.headers.get("authorization")
+    if given is None:
+        return None
+    found = _BEARER.fullmatch(given.strip())
+    if found is None:
+        raise Problem("invalid-input", "expected Bearer and a token of the Hub (hf_...)", path="Authorization")
+    return found[1]
+
+
+def asked(request: Request, *, revisions: bool = True) -> tuple[str, str, Target]:
+    """The model, the revision (where an address may name one) and the target of an address."""
+    pairs = request.query_params.multi_items()
+    given = [text for name, text in pairs if name == "revision"]
+    with reading():
+        if len(given) > 1:
+            raise InputError("revision", "is given more than once")
+        model = ids.model(request.path_params["org"], request.path_params["name"])
+        revision = ids.revision(given[0]) if given and revisions else "main"
+        return model, revision, targets.from_query(pairs, also=("revision",) if revisions else ())
+
+
+async def body(request: Request, known: tuple[str, ...]) -> Fields:
+    """The JSON object that was sent, which has no other keys than `known`."""
+    if not _JSON.fullmatch(request.headers.get("content-type", "")):
+        raise Problem("unsupported-media-type", "expected a body of type application/json")
+    with reading():
+        fields = Fields(parse_object(await request.body(), BODY))
+        for key in fields:
+            if key not in known:
+                raise InputError(fields.at(key), f"no such field; expected {', '.join(known)}")
+        return fields
+
+
+def target(fields: Fields) -> Target:
+    """The target of a body; the default one where none is given."""
+    with reading():
+        given: Any = fields.get("target")
+        return targets.from_json({} if given is None else fields.object("target").raw)

@@ -1,0 +1,56 @@
+"""`GET /v1/models/{org}/{name}`: the report for a model on the Hub."""
+
+from typing import Final
+
+from fastapi import APIRouter
+from starlette.requests import Request
+from starlette.responses import Response
+
+from service import ids, openapi, state
+from service.api import inputs
+from service.api.replies import Reply, for_report, remembered
+from service.targets import to_query
+
+router = APIRouter(tags=["models"])
+
+PROBLEMS: Final = (
+    "gated",
+    "not-found",
+    "revision-not-found",
+    "config-not-found",
+    "invalid-input",
+    "unreadable-config",
+    "upstream-broken",
+    "upstream-unavailable",
+    "upstream-rate-limited",
+    "too-slow",
+)
+
+
+@router.get(
+    "/v1/models/{org}/{name}",
+    operation_id="models-report",
+    summary="The report for a model on the Hub",
+    response_class=Response,
+    responses=openapi.report_responses(*PROBLEMS),
+    openapi_extra={
+        "parameters": [*openapi.PATH_PARAMETERS, openapi.REVISION, *openapi.TARGET],
+        "security": openapi.SECURITY,
+    },
+)
+async def report(request: Request) -> Response:
+    """What the release does with every layer of the model, as `fse.report/1`.
+
+    A gated or private model is read with the caller's own Hub token, which is used for this request alone; its answer
+    is stored nowhere.
+    """
+    return await remembered(request, _made)
+
+
+async def _made(request: Request, token: str | None) -> Reply:
+    model, revision, target = inputs.asked(request)
+    with inputs.fetching(model, revision):
+        served = await state.of(request)["reports"].for_model(model, revision, target, token)
+    query = "&".join(filter(None, (f"revision={served.source.commit}", to_query(target))))
+    location = "" if ids.is_commit(revision) else f"/v1/models/{model}?{query}"
+    return for_report(served, location, state.of(request)["settings"].branch_seconds)

@@ -1,0 +1,52 @@
+"""A report's verdict as a small picture for model cards."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+from xml.sax.saxutils import escape, quoteattr
+
+_COLOURS: Final[Mapping[str, str]] = {
+    "fuses": "#2e7d32",
+    "separate": "#8a5a00",
+    "breaks": "#b3261e",
+    "fails": "#b3261e",
+    "not applicable": "#5f6368",
+    "undecided": "#5f6368",
+}
+_NARROW, _WIDE = "fijlrt.,:;'|()[]!I /", "mwMW@%"
+
+
+def of_report(report: Mapping[str, Any]) -> bytes:
+    """The verdict's words, and what they hold for."""
+    target = report["target"]
+    where = f"vLLM {target['vllm']} {target['gfx']}" + (f" tp{target['tp']}" if target["tp"] != 1 else "")
+    words = report["verdict"].replace("_", " ")
+    layers = [layer for layer in report["layers"] if layer["part"] == "target"]
+    fused = sum(layer["decision"] == "fused" for layer in layers)
+    counted = f", {fused} of {len(layers)} layers" if layers and words in ("fuses", "separate") else ""
+    return draw(where, words, f"{report['source']['id']} with {where}: {words}{counted}")
+
+
+def of_failure(words: str, title: str) -> bytes:
+    """That nothing can be said, and why."""
+    return draw("shared experts", words, title)
+
+
+def draw(label: str, words: str, title: str) -> bytes:
+    """Two fields side by side; the text is as wide as it says, whatever the font."""
+    left, right = _width(label), _width(words)
+    whole = left + right + 40
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{whole}" height="20" role="img" aria-label={quoteattr(title)}>'
+        f"<title>{escape(title)}</title>"
+        f'<clipPath id="r"><rect width="{whole}" height="20" rx="3"/></clipPath><g clip-path="url(#r)">'
+        f'<rect width="{left + 20}" height="20" fill="#3c4043"/>'
+        f'<rect x="{left + 20}" width="{right + 20}" height="20" fill="{_COLOURS.get(words, "#5f6368")}"/></g>'
+        '<g fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11">'
+        f'<text x="10" y="14" textLength="{left}">{escape(label)}</text>'
+        f'<text x="{left + 30}" y="14" textLength="{right}">{escape(words)}</text></g></svg>'
+    ).encode()
+
+
+def _width(text: str) -> int:
+    """About what 11 px Verdana takes."""
+    return round(sum(4.2 if char in _NARROW else 10 if char in _WIDE else 7 for char in text))

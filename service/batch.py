@@ -1,0 +1,81 @@
+"""Many models at once: a few at a time, each with its own outcome, and no further once nobody listens."""
+
+import asyncio
+import json
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from fse_core.errors import FseError
+from fse_core.target import Target
+from service.problems import Problem, from_error
+from service.reports import Reports, Served
+
+AT_ONCE: Final = 8
+
+
+@dataclass(frozen=True, kw_only=True)
+class Batch:
+    """What is asked. `models` are pairs of id and revision."""
+
+    models: Sequence[tuple[str, str]]
+    target: Target
+    token: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Outcome:
+    """What became of one model: a report or a problem."""
+
+    index: int
+    model: str
+    served: Served | None = None
+    problem: Problem | None = None
+
+    def as_json(self, **more: Any) -> bytes:
+        """The outcome's JSON object; the report's bytes are put into it as they are."""
+        warning = self.served.warning if self.served else None
+        told = {**more, "index": self.index, "model": self.model, "warning": warning}
+        told["problem"] = self.problem.as_dict() if self.problem else None
+        report = self.served.body if self.served else b"null"
+        return json.dumps(told, separators=(",", ":")).encode()[:-1] + b',"report":' + report + b"}"
+
+
+async def outcomes(batch: Batch, reports: Reports, draining: asyncio.Event) -> AsyncGenerator[Outcome]:
+    """Each outcome as it comes. Whoever stops reading stops what is under way."""
+    waiting = iter(enumerate(batch.models))
+    done: asyncio.Queue[Outcome | Exception] = asyncio.Queue()
+
+    async def work() -> None:
+        try:
+            for index, (model, revision) in waiting:
+                await done.put(await _outcome(index, model, revision, batch, reports, draining))
+        except Exception as error:
+            await done.put(error)
+
+    tasks = [asyncio.ensure_future(work()) for _ in range(min(AT_ONCE, len(batch.models)))]
+    try:
+        for _ in batch.models:
+            outcome = await done.get()
+            if isinstance(outcome, Exception):
+                raise outcome
+            yield outcome
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _outcome(
+    index: int, model: str, revision: str, batch: Batch, reports: Reports, draining: asyncio.Event
+) -> Outcome:
+    name = f"{model}@{revision}"
+    if draining.is_set():
+        return Outcome(index=index, model=name, problem=Problem("not-ready", "the service is about to stop"))
+    try:
+        served = await reports.for_model(model, revision, batch.target, batch.token)
+    except FseError as error:
+        return Outcome(index=index, model=name, problem=from_error(error, model, revision))
+    except Problem as problem:
+        return Outcome(index=index, model=name, problem=problem)
+    return Outcome(index=index, model=name, served=served)

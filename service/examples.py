@@ -1,0 +1,51 @@
+"""The shipped models: the facts that decide, which need no network."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fse_core.errors import InputError
+from fse_core.read.source import read_model
+from fse_core.target import Target
+from service.logs import log
+
+
+@dataclass(frozen=True, kw_only=True)
+class Example:
+    """A shipped model and the target that it is shown for. `made_up`: no published checkpoint has this block."""
+
+    name: str
+    folder: Path
+    target: Target
+    made_up: bool
+
+    def model(self) -> Any:
+        """The model, as the core reads it."""
+        return read_model(str(self.folder.resolve()))
+
+
+def load(folder: Path) -> Mapping[str, Example]:
+    """All examples by name. One that cannot be read is left out, and the log says so."""
+    found: dict[str, Example] = {}
+    for config in sorted(folder.glob("*--*/config.json")):
+        try:
+            example = _read(config.parent)
+            example.model()
+        except (InputError, OSError, ValueError, TypeError) as error:
+            log.error("example left out", folder=config.parent.name, cause=str(error))
+            continue
+        found[example.name] = example
+    return found
+
+
+def _read(folder: Path) -> Example:
+    path = folder / "target.json"
+    given = json.loads(path.read_bytes()) if path.exists() else {}
+    return Example(
+        name=folder.name.replace("--", "/", 1),
+        folder=folder,
+        target=Target(**given),
+        made_up=folder.name.startswith("example--"),
+    )

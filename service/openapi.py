@@ -1,0 +1,158 @@
+"""The OpenAPI document: what FastAPI makes of the routes, with the report's own schema and the problems in it."""
+
+import json
+from collections.abc import Iterable, Mapping
+from importlib import resources
+from typing import Any, Final
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+
+from service import ids
+from service.problems import KINDS, MEDIA_TYPE, Problem
+from service.targets import PARAMETERS
+
+DESCRIPTION: Final = (
+    "Tells, layer by layer, whether a vLLM release on ROCm fuses a model's shared experts with its routed ones, in the "
+    "release's own words why not, and what would change it. Errors are RFC 9457 problems."
+)
+
+_REF: Final = "#/components/schemas/"
+
+PATH_PARAMETERS: Final = [
+    {
+        "name": "org", "in": "path", "required": True, "description": "The owner on the Hub.",
+        "schema": {"type": "string", "pattern": ids.PART, "maxLength": ids.PART_MOST}, "example": "deepseek-ai",
+    },
+    {
+        "name": "name", "in": "path", "required": True, "description": "The model's name on the Hub.",
+        "schema": {"type": "string", "pattern": ids.PART, "maxLength": ids.PART_MOST}, "example": "DeepSeek-R1-0528",
+    },
+]  # fmt: skip
+
+REVISION: Final = {
+    "name": "revision", "in": "query", "required": False,
+    "description": "A branch, a tag or a commit. What is answered for a whole commit never changes.",
+    "schema": {"type": "string", "pattern": ids.REVISION, "maxLength": ids.REVISION_MOST, "default": "main"},
+    "example": "main",
+}  # fmt: skip
+
+TARGET: Final = [parameter.openapi() for parameter in PARAMETERS]
+
+SECURITY: Final[list[dict[str, list[str]]]] = [{}, {"HubToken": []}]
+
+_HEADERS: Final = {
+    "X-FSE-Engine": "The version of fse that answered.",
+    "ETag": "Strong: the same for the same bytes.",
+    "Cache-Control": "Immutable at a commit, a minute at a branch, private with a token.",
+    "Content-Location": "At a branch, the address of the same report at its commit.",
+    "Age": "Where the Hub cannot be reached: seconds since the answer was known to be current.",
+    "Warning": "Why an answer may not be current.",
+}
+
+
+def ref(name: str) -> dict[str, str]:
+    """A reference to a schema of this document."""
+    return {"$ref": _REF + name}
+
+
+def report_responses(*problem_names: str) -> dict[int | str, dict[str, Any]]:
+    """A report, nothing new, or one of the problems."""
+    headers = {name: {"description": about, "schema": {"type": "string"}} for name, about in _HEADERS.items()}
+    return {
+        200: {
+            "description": "The report.",
+            "headers": headers,
+            "content": {"application/json": {"schema": ref("Report")}},
+        },
+        304: {"description": "The report is the one that If-None-Match names."},
+        **problems(*problem_names),
+    }
+
+
+def problems(*names: str) -> dict[int | str, dict[str, Any]]:
+    """The responses for these problems, and for those that any address may answer with."""
+    found: dict[int | str, dict[str, Any]] = {}
+    for name in (*names, "rate-limited"):
+        kind = KINDS[name]
+        told = found.setdefault(
+            kind.status,
+            {"description": kind.title, "content": {MEDIA_TYPE: {"schema": ref("Problem"), "examples": {}}}},
+        )
+        told["content"][MEDIA_TYPE]["examples"][name] = {"value": Problem(name, kind.meaning).as_dict()}
+        if name in ("rate-limited", "upstream-rate-limited", "upstream-unavailable", "too-slow"):
+            about = "Seconds to wait."
+            told["headers"] = {"Retry-After": {"description": about, "schema": {"type": "integer", "minimum": 1}}}
+    return found
+
+
+def json_body(schema: Mapping[str, Any], examples: Mapping[str, Any]) -> dict[str, Any]:
+    """A required JSON body."""
+    told = {"schema": dict(schema), "examples": {name: {"value": value} for name, value in examples.items()}}
+    return {"required": True, "content": {"application/json": told}}
+
+
+TARGET_BODY: Final = {
+    "type": "object",
+    "description": "How the model is served: the names of the query's parameters. A report's `target` is one.",
+    "additionalProperties": False,
+    "properties": {
+        parameter.name: {
+            "description": parameter.about,
+            **(
+                {"type": "object", "additionalProperties": {"type": "string", "pattern": r"^[\x20-\x7e]{0,1024}$"},
+                 "propertyNames": {"pattern": r"^[A-Za-z_][A-Za-z0-9_]{0,127}$"}, "maxProperties": 64}
+                if parameter.name == "env"
+                else {"type": ["object", "null"]}
+                if parameter.name == "quantization_config"
+                else {"enum": [*parameter.schema["enum"], None]}
+                if parameter.name == "all2all_backend"
+                else parameter.schema
+            ),
+        }
+        for parameter in PARAMETERS
+    },
+    "example": {"gfx": "gfx950", "tp": 8},
+}  # fmt: skip
+
+
+def document(app: FastAPI, batch_most: int) -> dict[str, Any]:
+    """Made once; the schemas that no route of FastAPI's own names are added to it, and what the settings decide."""
+    if app.openapi_schema is None:
+        made = get_openapi(title=app.title, version=app.version, description=app.description, routes=app.routes)
+        parts = made.setdefault("components", {})
+        parts["schemas"] = {**parts.get("schemas", {}), **_schemas()}
+        parts["securitySchemes"] = {
+            "HubToken": {
+                "type": "http",
+                "scheme": "bearer",
+                "description": "A token of the Hub (`hf_...`) that may read the model. Used for the request alone.",
+            }
+        }
+        batch = made["paths"]["/v1/batch"]["post"]["requestBody"]["content"]["application/json"]["schema"]
+        batch["properties"]["models"]["maxItems"] = batch_most
+        app.openapi_schema = made
+    return app.openapi_schema
+
+
+def _schemas() -> dict[str, Any]:
+    text = resources.files("fse_core").joinpath("schema/report-1.schema.json").read_text("utf-8")
+    report = json.loads(text.replace('"#/$defs/', f'"{_REF}Report.'))
+    report.pop("$schema")
+    parts = {f"Report.{name}": part for name, part in report.pop("$defs").items()}
+    return {"Report": report, **parts, "Target": TARGET_BODY, "Problem": _problem(KINDS)}
+
+
+def _problem(names: Iterable[str]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "description": "RFC 9457. What went wrong is told apart by `type`, the same text on every deployment.",
+        "properties": {
+            "type": {"enum": [f"/problems/{name}" for name in names]},
+            "title": {"type": "string"},
+            "status": {"type": "integer"},
+            "detail": {"type": "string"},
+            "path": {"type": "string", "description": "The parameter, or the place in the JSON, that is at fault."},
+        },
+        "required": ["type", "title", "status", "detail"],
+    }

@@ -1,0 +1,217 @@
+"""The parameters that say how a model is served: one table for the query, for JSON bodies, and for OpenAPI."""
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from fse_core import releases
+from fse_core.errors import InputError
+from fse_core.read.document import parse_object
+from fse_core.read.getters import join, shown
+from fse_core.read.values import checked
+from fse_core.target import Target
+
+_GFX: Final = r"^gfx[0-9a-f]{3,4}$"
+_VARIABLE: Final = r"^[A-Za-z_][A-Za-z0-9_]{0,127}=[\x20-\x7e]{0,1024}$"
+_MOST_GPUS: Final = 65536
+_MOST_STAGES: Final = 1024
+_MOST_VARIABLES: Final = 64
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameter:
+    """One parameter. `field` is Target's name for it; `read` turns its text, or its JSON value, into the field's."""
+
+    name: str
+    field: str
+    about: str
+    schema: Mapping[str, Any]
+    read: Callable[[str, Any], Any]
+    example: Any
+
+    def openapi(self, prefix: str = "", about: str = "") -> dict[str, Any]:
+        """The parameter object; `prefix` goes before its name."""
+        told: dict[str, Any] = {"name": prefix + self.name, "in": "query", "required": False}
+        told["description"] = f"{about}{self.about}"
+        if self.name == "quantization_config":
+            return {**told, "content": {"application/json": {"schema": dict(self.schema), "example": self.example}}}
+        return {**told, "schema": dict(self.schema), "example": self.example}
+
+
+def _release(name: str, value: Any) -> str:
+    text = _text(name, value)
+    try:
+        return releases.load(text).version
+    except InputError as error:
+        raise InputError(name, error.message) from None
+
+
+def _size(name: str, value: Any, most: int = _MOST_GPUS) -> int:
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)  # 8.0 is an integer, as JSON Schema sees it
+    digits = value if isinstance(value, str) else str(value) if type(value) is int else ""
+    if not re.fullmatch(r"[1-9][0-9]{0,4}", digits, re.ASCII) or int(digits) > most:
+        raise InputError(name, f"expected a number of GPUs from 1 to {most}, got {shown(value)}")
+    return int(digits)
+
+
+def _stages(name: str, value: Any) -> int:
+    # A check takes time that grows with the number of stages.
+    return _size(name, value, _MOST_STAGES)
+
+
+def _switch(name: str, value: Any) -> bool:
+    if isinstance(value, bool):
+        return value
+    if value in ("true", "false"):
+        return bool(value == "true")
+    raise InputError(name, f"expected true or false, got {shown(value)}")
+
+
+def _text(name: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise InputError(name, f"expected a string, got {shown(value)}")
+    return value
+
+
+def _matching(pattern: str, what: str) -> Callable[[str, Any], str]:
+    def read(name: str, value: Any) -> str:
+        if not re.search(pattern.replace("$", r"\Z"), _text(name, value)):
+            raise InputError(name, f"expected {what}, got {shown(value)}")
+        return str(value)
+
+    return read
+
+
+def _backend(name: str, value: Any) -> str:
+    # vLLM reads a backend's name without regard to case, and a dash as an underscore (config/kernel.py at 0.33.0).
+    return _text(name, value).lower().replace("-", "_")
+
+
+def _environment(name: str, value: Any) -> dict[str, str]:
+    """From the query a list of KEY=VALUE, from JSON an object."""
+    if isinstance(value, Mapping):
+        value = [f"{key}={_text(f'{name}.{key}', item)}" for key, item in value.items()]
+    if not isinstance(value, Sequence) or isinstance(value, str):
+        raise InputError(name, f"expected an object of strings, got {shown(value)}")
+    if len(value) > _MOST_VARIABLES:
+        raise InputError(name, f"expected at most {_MOST_VARIABLES} variables")
+    read = _matching(_VARIABLE, "KEY=VALUE in printable ASCII")
+    pairs = [read(name, text).partition("=") for text in value]
+    return {key: text for key, _, text in pairs}
+
+
+def _overlay(name: str, value: Any) -> dict[str, Any]:
+    if isinstance(value, Mapping):
+        return checked(value, name)
+    return parse_object(_text(name, value).encode("utf-8", "surrogatepass"), name)
+
+
+def _choices(option: str) -> dict[str, Any]:
+    """What any release that is known takes for the option."""
+    names = [name for version in releases.known() for name in releases.load(version).choices[option]]
+    return {"enum": list(dict.fromkeys(names))}
+
+
+_BOOLEAN: Final = {"type": "boolean"}
+_NUMBER: Final = {"type": "integer", "minimum": 1, "maximum": _MOST_GPUS}
+
+PARAMETERS: Final = tuple(
+    Parameter(name=name, field=field, about=about, schema=schema, read=read, example=example)
+    for name, field, about, schema, read, example in (
+        ("vllm", "vllm", "vLLM release.", {"enum": ["latest", *releases.known()]}, _release, "latest"),
+        (
+            "gfx", "gfx", "GPU architecture.", {"type": "string", "pattern": _GFX},
+            _matching(_GFX, "an AMD GPU architecture such as gfx942"), "gfx942",
+        ),
+        ("tp", "tp", "Tensor parallel size.", _NUMBER, _size, 8),
+        ("ep", "ep", "Expert parallelism.", _BOOLEAN, _switch, False),
+        ("dp", "dp", "Data parallel size.", _NUMBER, _size, 1),
+        ("pcp", "pcp", "Prefill context parallel size.", _NUMBER, _size, 1),
+        ("pp", "pp", "Pipeline parallel size.", {**_NUMBER, "maximum": _MOST_STAGES}, _stages, 1),
+        ("moe_backend", "moe_backend", "As --moe-backend.", _choices("moe_backend"), _backend, "auto"),
+        (
+            "all2all_backend", "all2all_backend", "As --all2all-backend.", _choices("all2all_backend"), _text,
+            "allgather_reducescatter",
+        ),
+        ("eplb", "eplb", "Expert load balancing.", _BOOLEAN, _switch, False),
+        ("dbo", "dbo", "Dual batch overlap.", _BOOLEAN, _switch, False),
+        ("plugin", "plugin", "With the fse plugin loaded into vLLM.", _BOOLEAN, _switch, False),
+        (
+            "env", "environment", "A variable of the server's environment, KEY=VALUE; may be repeated.",
+            {"type": "array", "maxItems": _MOST_VARIABLES, "items": {"type": "string", "pattern": _VARIABLE}},
+            _environment, ["VLLM_ROCM_USE_AITER=1"],
+        ),
+        (
+            "quantization_config", "overlay", "What --quantization-config holds.", {"type": "object"}, _overlay,
+            {"targets": {"*shared_expert*": "mxfp4"}},
+        ),
+        ("draft", "draft", "Whether the draft (MTP) layers are loaded.", _BOOLEAN, _switch, True),
+    )
+)  # fmt: skip
+
+_BY_NAME: Final = {parameter.name: parameter for parameter in PARAMETERS}
+_NULLABLE: Final = ("all2all_backend", "quantization_config")
+
+
+def from_query(pairs: Iterable[tuple[str, str]], also: Iterable[str] = ()) -> Target:
+    """The target that a query names. A name that is neither a parameter nor in `also` is an InputError."""
+    known = frozenset(also)
+    given: dict[str, Any] = {}
+    for name, text in pairs:
+        if name in known:
+            continue
+        if name not in _BY_NAME:
+            raise InputError(name, f"no such parameter; expected one of {', '.join((*_BY_NAME, *sorted(known)))}")
+        if name == "env":
+            given.setdefault("env", []).append(text)
+        elif name in given:
+            raise InputError(name, "is given more than once")
+        else:
+            given[name] = text
+    return _target(given, "")
+
+
+def from_json(target: Mapping[str, Any], path: str = "target") -> Target:
+    """The target that a JSON object names; the `target` of a report is one."""
+    given: dict[str, Any] = {}
+    for name, value in target.items():
+        if name not in _BY_NAME:
+            raise InputError(join(path, name), f"no such parameter; expected one of {', '.join(_BY_NAME)}")
+        if value is not None or name not in _NULLABLE:
+            given[name] = value
+    return _target(given, f"{path}.")
+
+
+def to_query(target: Target) -> str:
+    """The shortest query that means this target, the same text for the same target."""
+    usual, told = _target({}, "").as_dict(), target.as_dict()
+    pairs: list[tuple[str, str]] = []
+    for parameter in PARAMETERS:
+        value = told[parameter.name]
+        if value != usual[parameter.name]:
+            pairs += [(parameter.name, text) for text in _texts(parameter.name, value)]
+    return urlencode(pairs)
+
+
+def _texts(name: str, value: Any) -> list[str]:
+    if name == "env":
+        return [f"{key}={text}" for key, text in value.items()]
+    if isinstance(value, (bool, dict)):
+        return [json.dumps(value, separators=(",", ":"))]
+    return [str(value)]
+
+
+def _target(given: Mapping[str, Any], prefix: str) -> Target:
+    fields = {_BY_NAME[name].field: _BY_NAME[name].read(prefix + name, value) for name, value in given.items()}
+    fields.setdefault("vllm", releases.load("latest").version)
+    target = Target(**fields)
+    try:
+        releases.load(target.vllm).require(target)
+    except InputError as error:
+        option = error.path.removeprefix("--").replace("-", "_")
+        raise InputError(prefix + option, error.message) from None
+    return target

@@ -1,0 +1,40 @@
+"""The OpenAPI document against the service: schemathesis with all its checks, a process of its own for each.
+
+FSE_SCHEMATHESIS is the number of cases for each operation and phase; thousands in all take some minutes.
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.hub_server import HubServer
+from tests.service.clients import files
+from tests.service.processes import service
+
+CASES = os.environ.get("FSE_SCHEMATHESIS", "15")
+EXAMPLES = ("deepseek-ai/DeepSeek-R1-0528", "amd/DeepSeek-R1-MXFP4", "moonshotai/Kimi-K2-Instruct")
+
+
+def test_the_service_keeps_to_its_document(tmp_path: Path) -> None:
+    command = Path(sys.executable).with_name("schemathesis")
+    if not command.exists():
+        pytest.skip("schemathesis is not installed")
+    with HubServer() as hub:
+        for name in EXAMPLES:
+            hub.add(name, files())
+        with service(tmp_path, hub, FSE_LOG_LEVEL="warning", FSE_BATCH_MOST="3") as running:
+            options = ["--checks", "all", "--max-examples", CASES, "--no-color", "--continue-on-failure"]
+            done = subprocess.run(
+                [command, "run", f"{running.url}/openapi.json", *options],
+                cwd=tmp_path,
+                capture_output=True,
+                text=True,
+                timeout=3000,
+                check=False,
+            )
+            assert done.returncode == 0, done.stdout[-6000:] + running.log.read_text()[-3000:]
+            assert "No issues found" in done.stdout
+            assert "Traceback" not in running.log.read_text()
