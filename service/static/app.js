@@ -1,0 +1,85 @@
+// Conveniences. Every page says and does the same without them.
+
+/** Shows what is of use only where this module runs. */
+function reveal(selector) {
+  for (const element of document.querySelectorAll(selector)) element.hidden = false;
+}
+
+/** @param {HTMLButtonElement} button */
+async function copy(button) {
+  const source = document.getElementById(button.dataset.copy ?? "");
+  const label = button.firstChild;
+  if (!source || !label) return;
+  try {
+    await navigator.clipboard.writeText(source.innerText.trim());
+    label.textContent = "Copied";
+  } catch {
+    getSelection()?.selectAllChildren(source);
+    label.textContent = "Selected";
+  }
+  setTimeout(() => { label.textContent = "Copy"; }, 1600);
+}
+
+/** Hides the rows whose first cell does not hold the words. @param {HTMLInputElement} input */
+function filter(input) {
+  const words = input.value.trim().toLowerCase();
+  const rows = document.querySelectorAll(`#${input.dataset.filter} tbody tr`);
+  let shown = 0;
+  for (const row of rows) {
+    row.hidden = !row.querySelector("th")?.textContent?.replace(/\s+/g, "").toLowerCase().includes(words);
+    shown += row.hidden ? 0 : 1;
+  }
+  const nothing = document.querySelector(`[data-nothing="${input.dataset.filter}"]`);
+  if (nothing) nothing.hidden = shown > 0;
+}
+
+/** @param {string} words */
+function tell(words) {
+  const status = document.getElementById("tools-status");
+  if (status) status.textContent = words;
+}
+
+/** @param {HTMLInputElement} input */
+async function open(input) {
+  const into = document.getElementById(input.dataset.into ?? "");
+  const file = input.files?.[0];
+  if (!file || !into) return;
+  into.value = await file.text();
+  tell(`${file.name} is in the box; nothing was sent.`);
+}
+
+/** @param {HTMLButtonElement} button */
+function tidy(button) {
+  const box = document.getElementById(button.dataset.tidy ?? "");
+  try {
+    box.value = JSON.stringify(JSON.parse(box.value), null, 2);
+    tell("Tidied up.");
+  } catch (error) {
+    tell(`This is no JSON: ${error.message}`);
+  }
+}
+
+/** The arrow keys walk along the strip, which is then one stop of the Tab key. @param {HTMLElement} strip */
+function walk(strip) {
+  const stops = [...strip.querySelectorAll("a")];
+  const moves = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, Home: -stops.length, End: stops.length };
+  stops.forEach((stop, place) => { stop.tabIndex = place ? -1 : 0; });
+  strip.addEventListener("keydown", (event) => {
+    const at = stops.indexOf(document.activeElement);
+    if (at < 0 || !(event.key in moves)) return;
+    event.preventDefault();
+    const next = stops[Math.min(Math.max(at + moves[event.key], 0), stops.length - 1)];
+    for (const stop of stops) stop.tabIndex = stop === next ? 0 : -1;
+    next.focus();
+  });
+}
+
+reveal(".copy, .filter, .tools");
+document.querySelectorAll(".strip").forEach(walk);
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("button");
+  if (button?.dataset.copy) copy(button);
+  if (button?.dataset.tidy) tidy(button);
+});
+document.addEventListener("input", (event) => { if (event.target.dataset.filter) filter(event.target); });
+document.addEventListener("change", (event) => { if (event.target.dataset.into) open(event.target); });
