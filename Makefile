@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help check test lint format types contracts conformance bench clean
+.PHONY: help check serve test lint format types contracts conformance bench clean
 
 help: ## show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1|/' | awk -F'|' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -21,10 +21,22 @@ $(VENV)/ready: pyproject.toml | $(BIN)/python
 $(VENV)/ready-dev: pyproject.toml | $(BIN)/python
 	@echo 'setting up $(VENV) ...'
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $(VENV)/ready $(VENV)/ready-service $@
+
+$(VENV)/ready-service: pyproject.toml | $(BIN)/python
+	@echo 'setting up $(VENV) ...'
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[service]'
 	@touch $(VENV)/ready $@
 
 check: $(VENV)/ready ## check the shipped examples, offline
 	@$(BIN)/python examples/check.py
+
+serve: export FSE_HOST ?= 127.0.0.1
+serve: export FSE_PORT ?= 8000
+serve: export FSE_STORE ?= sqlite:///.data/fse.sqlite3
+serve: $(VENV)/ready-service ## start the service at http://127.0.0.1:8000
+	@echo "fse: http://$$FSE_HOST:$$FSE_PORT   (Ctrl-C stops it)"
+	@exec $(BIN)/python -m service
 
 test: $(VENV)/ready-dev ## run the tests
 	$(BIN)/python -m pytest -n $(WORKERS)
@@ -50,4 +62,4 @@ bench: $(VENV)/ready-dev ## how fast, against the release itself and against hf-
 	$(BIN)/python -m benchmarks.check
 
 clean: ## remove what the targets above made
-	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache .schemathesis

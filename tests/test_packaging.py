@@ -10,10 +10,13 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 import fse_core
 
 ROOT = Path(__file__).resolve().parents[1]
 CORE = ROOT / "fse_core"
+SERVICE = ROOT / "service"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 EXTRAS = {"read/hub.py": {"huggingface_hub"}, "read/hub_errors.py": {"huggingface_hub"}}
 """Who may ask for an extra, inside a function."""
@@ -66,10 +69,19 @@ def test_an_extra_is_asked_for_only_where_it_is_needed_and_inside_a_function() -
         assert inside <= EXTRAS.get(path.relative_to(CORE).as_posix(), set()), path
 
 
-def test_a_file_is_a_room_that_one_person_can_hold_in_the_head() -> None:
-    lengths = {len(path.read_text("utf-8").splitlines()): path for path in modules()}
-    assert max(lengths) <= 400, lengths[max(lengths)]
-    assert statistics.median(len(path.read_text("utf-8").splitlines()) for path in modules()) < 80
+def test_the_service_extra_is_what_the_service_imports() -> None:
+    trees = (ast.parse(path.read_text("utf-8")) for path in SERVICE.rglob("*.py"))
+    names = set().union(*(foreign(imported(tree)) for tree in trees)) - {"service"}
+    extra = {line.partition(">")[0].replace("-", "_") for line in PROJECT["optional-dependencies"]["service"]}
+    assert extra == names | {"huggingface_hub"}, "the Hub's client is asked for by the core's reader"
+    assert "huggingface_hub" not in names
+
+
+@pytest.mark.parametrize("folder", [CORE, SERVICE], ids=lambda folder: folder.name)
+def test_a_file_is_a_room_that_one_person_can_hold_in_the_head(folder: Path) -> None:
+    lengths = {path: len(path.read_text("utf-8").splitlines()) for path in folder.rglob("*.py")}
+    assert {path: length for path, length in lengths.items() if length > 400} == {}
+    assert statistics.median(lengths.values()) < 80
 
 
 def test_nothing_is_required_and_no_extra_is_somebody_elses_fse() -> None:
