@@ -59,7 +59,7 @@ class Names:
 
     def entries(self) -> list[str]:
         """Entries for an exclude list: for some layers or for all, of one kind or two."""
-        chosen = self.sites if self.draw.chance(0.7) else self.draw.some(self.sites)
+        chosen = self.sites if self.draw.chance(0.5) else self.draw.some(self.sites)
         kinds = self.draw.some(list(self._kinds()), 1)[: self.draw.one((1, 1, 2))]
         entries = [entry for site in chosen for kind in kinds for entry in kind(site)]
         return self.draw.mixed(list(dict.fromkeys(entries))) if self.draw.chance(0.3) else list(dict.fromkeys(entries))
