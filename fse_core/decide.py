@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from fse_core import request, stages
-from fse_core.errors import ReleaseRaises, Undecided
+from fse_core.errors import OutOfTime, ReleaseRaises
 from fse_core.families.base import MoeLayer, Part
 from fse_core.names import Packed
 from fse_core.quantization.base import Question
@@ -92,7 +92,7 @@ class Build:
         mori = self._mori(part)
         for layer in part.layers:
             if time.monotonic() > self.until:
-                raise Undecided("its names and patterns take too long to match")
+                raise OutOfTime("its names and patterns take too long to match")
             question = Question(
                 experts=layer.experts,
                 shared=layer.shared,

@@ -50,6 +50,10 @@ class Undecided(FseError):
         self.reason = reason
 
 
+class OutOfTime(Undecided):
+    """A question that was given up because it takes too long: asked again, it may be answered."""
+
+
 class ReleaseRaises(Exception):
     """What the vLLM release itself would raise here: an answer, not a fault of ours.
 

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from fse_core import releases, request
 from fse_core.decide import Build, failure_of
-from fse_core.errors import InputError, ReleaseRaises, Undecided
+from fse_core.errors import InputError, OutOfTime, ReleaseRaises, Undecided
 from fse_core.families import families
 from fse_core.families.base import Part
 from fse_core.quantization.gate import Gate
@@ -18,7 +18,7 @@ from fse_core.target import Target
 
 T = TypeVar("T")
 
-_PATIENCE = 5.0
+_PATIENCE = 2.0
 """Seconds that the decisions may take. Real models take milliseconds; a config made to be slow is undecided."""
 
 
@@ -30,7 +30,7 @@ def run(model: Model, target: Target) -> Report:
     try:
         return _decided(report, model, target, release)
     except (InputError, Undecided) as error:
-        return replace(report, undecided_reason=str(error))
+        return replace(report, undecided_reason=str(error), out_of_time=isinstance(error, OutOfTime))
 
 
 def _blank(model: Model, target: Target, release: Release) -> Report:

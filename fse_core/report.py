@@ -81,7 +81,11 @@ class Source:
 
 @dataclass(frozen=True, kw_only=True)
 class Report:
-    """The answer for one model and one target. `startup_part` is the part whose build `startup_error` aborts."""
+    """The answer for one model and one target.
+
+    `startup_part` is the part whose build `startup_error` aborts. `out_of_time` marks an `undecided` that hangs on how
+    busy the machine was; no such report is to be kept.
+    """
 
     source: Source
     architecture: str | None
@@ -94,6 +98,7 @@ class Report:
     requested_reason: str | None = None
     layers: tuple[Layer, ...] = ()
     undecided_reason: str | None = None
+    out_of_time: bool = False
     startup_error: Failure | None = None
     startup_part: PartName | None = None
     findings: tuple[Finding, ...] = ()

@@ -30,6 +30,7 @@ def main() -> None:
         log_config=None,
         access_log=False,
         server_header=False,
+        proxy_headers=False,  # whom to believe about the client's address is FSE_TRUST_FORWARDED's to say
         timeout_keep_alive=30,
         timeout_graceful_shutdown=max(1, round(settings.stop_seconds)),
     )

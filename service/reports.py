@@ -93,7 +93,7 @@ class Reports:
         self, config: Mapping[str, Any], hf_quant_config: Mapping[str, Any] | None, target: Target
     ) -> Report:
         """The report for a config that the caller holds. Nothing is kept."""
-        return await self._thread(lambda: check(model_from_dict(config, hf_quant_config), target))
+        return await self._thread(lambda: _checked(model_from_dict(config, hf_quant_config), target))
 
     async def example(self, name: str, target: Target) -> Served:
         """The report for a shipped model; KeyError where none has that name."""
@@ -177,14 +177,22 @@ def body_of(report: Report) -> bytes:
     return json.dumps(report_to_dict(report), separators=(",", ":"), ensure_ascii=True).encode()
 
 
+def _checked(model: Model, target: Target) -> Report:
+    """The report. One that was given up for lack of time is no answer: it would be kept as if it were."""
+    report = check(model, target)
+    if report.out_of_time:
+        raise Problem("too-slow", str(report.undecided_reason), retry_after=60)
+    return report
+
+
 def _body(files: HubFiles, target: Target) -> bytes:
     model = model_from_bytes(files.config, hf_quant_config=files.hf_quant_config, source=files.source)
-    return body_of(check(model, target))
+    return body_of(_checked(model, target))
 
 
 def _example_body(example: Example, target: Target) -> bytes:
     model: Model = replace(example.model(), source=Source(kind="inline", id=example.name))
-    return body_of(check(model, target))
+    return body_of(_checked(model, target))
 
 
 def _text(target: Target) -> str:

@@ -8,11 +8,11 @@ import time
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
-from fse_core.errors import ReleaseRaises, Undecided
+from fse_core.errors import OutOfTime, ReleaseRaises
 from fse_core.names import Packed, Rename
 from fse_core.quantization.patterns import LayerIndex, Pattern, glob, regular
 
-_BUDGET_SECONDS = 5.0
+_BUDGET_SECONDS = 2.0
 
 
 def shard_names(name: str, packed: Packed) -> tuple[str, ...] | None:
@@ -76,7 +76,7 @@ class NameList:
         Source: model_executor/layers/quantization/utils/config_utils.py:418 at 0.33.0.
         """
         if not self._regexes.empty and time.monotonic() > self._deadline:
-            raise Undecided(f"its regular expressions take more than {_BUDGET_SECONDS:g} s to match")
+            raise OutOfTime(f"its regular expressions take more than {_BUDGET_SECONDS:g} s to match")
         return (
             (name in self.names and not name.startswith("re:"))
             or _any_match(self._regexes, name)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from fse_core.read.model import Model
+from fse_core.read.model import CONFIG_FILE, Model
 
 
 def is_v41(model: Model) -> bool:
@@ -19,4 +19,5 @@ def expert_dtype(model: Model) -> Any:
         if "expert_dtype" in config:
             return config.get("expert_dtype")
     block = model.quantization
-    return "fp4" if block is None or not is_v41(model) else block.fields.raw.get("expert_dtype", "fp4")
+    seen = block is not None and block.file == CONFIG_FILE and not block.compression
+    return block.fields.raw.get("expert_dtype", "fp4") if block is not None and seen and is_v41(model) else "fp4"

@@ -98,3 +98,11 @@ def test_names_that_utf8_cannot_hold(client: TestClient) -> None:
     assert problem(client.post(URL, content=body, headers=JSON), 422, "invalid-input")["path"].startswith(
         "body: config"
     )
+
+
+def test_an_answer_that_hangs_on_the_time_is_none(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would be kept as if it were one."""
+    with monkeypatch.context() as slow:
+        slow.setattr("fse_core.pipeline._PATIENCE", 0.0)
+        problem(client.post(URL, json={"config": CONFIG}), 503, "too-slow")
+    assert client.post(URL, json={"config": CONFIG}).status_code == 200
