@@ -34,8 +34,9 @@ class Outcome:
 
     def as_json(self, **more: Any) -> bytes:
         """The outcome's JSON object; the report's bytes are put into it as they are."""
-        warning = self.served.warning if self.served else None
-        told = {**more, "index": self.index, "model": self.model, "warning": warning}
+        told: dict[str, Any] = {**more, "index": self.index, "model": self.model}
+        told["warning"] = self.served.warning if self.served else None
+        told["age"] = int(self.served.age) if self.served and self.served.age is not None else None
         told["problem"] = self.problem.as_dict() if self.problem else None
         report = self.served.body if self.served else b"null"
         return json.dumps(told, separators=(",", ":")).encode()[:-1] + b',"report":' + report + b"}"

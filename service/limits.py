@@ -1,11 +1,13 @@
 """How much one client may ask for, how large a body may be, and how long it may take to arrive."""
 
 import asyncio
+from collections.abc import Callable
 from typing import Final
 
+from starlette.requests import Request
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from service import problems
 from service.problems import Problem
 from service.settings import Settings
 from service.state import State
@@ -43,9 +45,10 @@ async def spend(scope: Scope, cost: int) -> Allowance | None:
 class Limited:
     """Answers those who ask too often, and refuses a body that is too large or too slow before it is parsed."""
 
-    def __init__(self, app: ASGIApp, settings: Settings) -> None:
+    def __init__(self, app: ASGIApp, settings: Settings, answer: Callable[[Request, Problem], Response]) -> None:
         self._app = app
         self._settings = settings
+        self._answer = answer
         self._policy = f'"client";q={settings.rate};w={WINDOW}'.encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -57,7 +60,7 @@ class Limited:
             if scope["method"] == "POST":
                 receive = await self._body(scope, receive)
         except Problem as problem:
-            await problems.response(problem)(scope, receive, send)
+            await self._answer(Request(scope), problem)(scope, receive, send)
             return
         await self._app(scope, receive, send if allowance is None else self._told(send, allowance))
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import structlog
 
-_TOKEN: Final = re.compile(r"hf_[A-Za-z0-9]{4,}|(?i:bearer)\s+\S+")
+_TOKEN: Final = re.compile(r"hf_[A-Za-z0-9_.-]{4,}|(?i:bearer)\s+\S+")
 
 log: Any = structlog.get_logger("fse")
 

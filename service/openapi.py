@@ -32,7 +32,7 @@ PATH_PARAMETERS: Final = [
 
 REVISION: Final = {
     "name": "revision", "in": "query", "required": False,
-    "description": "A branch, a tag or a commit. What is answered for a whole commit never changes.",
+    "description": "A branch, a tag or a commit. The answer for a whole commit and a named release never changes.",
     "schema": {"type": "string", "pattern": ids.REVISION, "maxLength": ids.REVISION_MOST, "default": "main"},
     "example": "main",
 }  # fmt: skip
@@ -44,8 +44,8 @@ SECURITY: Final[list[dict[str, list[str]]]] = [{}, {"HubToken": []}]
 _HEADERS: Final = {
     "X-FSE-Engine": "The version of fse that answered.",
     "ETag": "Strong: the same for the same bytes.",
-    "Cache-Control": "Immutable at a commit, a minute at a branch, private with a token.",
-    "Content-Location": "At a branch, the address of the same report at its commit.",
+    "Cache-Control": "Immutable where the address names a commit and a release, else a minute; private with a token.",
+    "Content-Location": "Where the address does not name both, that of the same report at its commit and release.",
     "Age": "Where the Hub cannot be reached: seconds since the answer was known to be current.",
     "Warning": "Why an answer may not be current.",
 }

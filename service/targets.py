@@ -186,13 +186,18 @@ def from_json(target: Mapping[str, Any], path: str = "target") -> Target:
     return _target(given, f"{path}.")
 
 
+def names_release(pairs: Iterable[tuple[str, str]]) -> bool:
+    """Whether a query says itself which release it means: without one, or with `latest`, a newer one may answer."""
+    return any(name == "vllm" and text in releases.known() for name, text in pairs)
+
+
 def to_query(target: Target) -> str:
-    """The shortest query that means this target, the same text for the same target."""
+    """The shortest query that names the release and means this target, the same text for the same target."""
     usual, told = _target({}, "").as_dict(), target.as_dict()
     pairs: list[tuple[str, str]] = []
     for parameter in PARAMETERS:
         value = told[parameter.name]
-        if value != usual[parameter.name]:
+        if parameter.name == "vllm" or value != usual[parameter.name]:
             pairs += [(parameter.name, text) for text in _texts(parameter.name, value)]
     return urlencode(pairs)
 

@@ -96,7 +96,7 @@ def scheme(draw: Draw) -> Scheme:
     }
     weight, activation = PAIRS[draw.weighted(weights)]
     made: Scheme = {"weight": weight, "input_tensors": activation, "output_tensors": None, "bias": None}
-    if draw.chance(0.1):
+    if draw.chance(0.18):
         _spoil(draw, made)
     return made
 

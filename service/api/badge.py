@@ -8,10 +8,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from fse_core.errors import FetchError, FseError
-from service import badge, openapi, state
+from service import badge, ids, openapi, state
 from service.api import inputs
 from service.api.replies import Reply, keeping, remembered
 from service.reports import ENGINE, etag_of
+from service.targets import names_release
 
 router = APIRouter(tags=["models"])
 
@@ -44,6 +45,7 @@ async def of_model(request: Request) -> Response:
 async def _made(request: Request, _: str | None) -> Reply:
     model, revision, target = inputs.asked(request)
     headers = {"X-FSE-Engine": ENGINE, "Cache-Control": "public, max-age=60"}
+    pinned = ids.is_commit(revision) and names_release(request.query_params.multi_items())
     until = 0.0
     try:
         served = await state.of(request)["reports"].for_model(model, revision, target)
@@ -52,6 +54,6 @@ async def _made(request: Request, _: str | None) -> Reply:
         body = badge.of_failure(words, f"{model}: {words}")
     else:
         body = badge.of_report(json.loads(served.body))
-        headers |= keeping(served, _KEPT)
+        headers |= keeping(served, _KEPT, pinned=pinned)
         until = served.until
     return Reply(headers, body, media_type=_SVG, etag=etag_of(body), until=until)

@@ -32,11 +32,15 @@ _OUTCOME: Final = {
     "properties": {
         "index": {"type": "integer", "description": "The model's place in what was sent."},
         "model": {"type": "string"},
-        "warning": {"type": ["string", "null"]},
+        "warning": {"type": ["string", "null"], "description": "Why the answer may not be current."},
+        "age": {
+            "type": ["integer", "null"],
+            "description": "Where the Hub cannot be reached: seconds since the answer was known to be current.",
+        },
         "problem": {"oneOf": [openapi.ref("Problem"), {"type": "null"}]},
         "report": {"oneOf": [openapi.ref("Report"), {"type": "null"}]},
     },
-    "required": ["index", "model", "warning", "problem", "report"],
+    "required": ["index", "model", "warning", "age", "problem", "report"],
 }
 _SCHEMA: Final = {
     "type": "object",

@@ -18,7 +18,7 @@ from service.api.models import PROBLEMS
 from service.api.replies import Reply, keeping, remembered
 from service.comparison import compare
 from service.reports import ENGINE, Served, etag_of
-from service.targets import PARAMETERS, from_query
+from service.targets import PARAMETERS, from_query, names_release
 
 router = APIRouter(tags=["models"])
 
@@ -68,11 +68,12 @@ _MODELS: Final = [
 
 @dataclass(frozen=True, kw_only=True)
 class Side:
-    """What is compared."""
+    """What is compared. `pinned`: the address names its commit and its release."""
 
     model: str
     revision: str
     target: Target
+    pinned: bool
 
 
 @router.get(
@@ -106,7 +107,7 @@ async def _made(request: Request, token: str | None) -> Reply:
     body = json.dumps(compare(json.loads(one.body), json.loads(other.body), ENGINE), separators=(",", ":")).encode()
     seconds = state.of(request)["settings"].branch_seconds
     least = _least_lasting(one, other)
-    headers = {"X-FSE-Engine": ENGINE, **keeping(least, seconds)}
+    headers = {"X-FSE-Engine": ENGINE, **keeping(least, seconds, pinned=all(side.pinned for side in sides))}
     etag = None if token else etag_of(body)
     return Reply(headers, body, media_type="application/json", etag=etag, until=least.until)
 
@@ -141,7 +142,8 @@ def _side(side: str, model: str, pairs: list[tuple[str, str]]) -> Side:
     except InputError as error:
         raise InputError(f"{side}.{error.path}", error.message) from None
     target = from_query([*shared, *own]) if shared else own_target
-    return Side(model=name, revision=revision, target=target)
+    pinned = ids.is_commit(revision) and names_release([*shared, *own])
+    return Side(model=name, revision=revision, target=target, pinned=pinned)
 
 
 async def _served(request: Request, side: Side, token: str | None) -> Served:

@@ -75,17 +75,17 @@ async def report(request: Request) -> Response:
     if example is None:
         raise Problem("not-found", f"no shipped model is named {model}")
     served = await here["reports"].example(model, target if request.url.query else example.target)
-    return for_report(served, "", 0).to(request.scope)
+    # A shipped model has no commit: another version of this service may ship another.
+    return for_report(served, "", here["settings"].branch_seconds, pinned=False).to(request.scope)
 
 
 async def _shown(example: Example, reports: Reports) -> Mapping[str, Any]:
     served = await reports.example(example.name, example.target)
     report = json.loads(served.body)
-    query = to_query(example.target)
     return {
         "name": example.name,
         "made_up": example.made_up,
         "target": report["target"],
         "verdict": report["verdict"],
-        "report": f"/v1/examples/{example.name}{'?' if query else ''}{query}",
+        "report": f"/v1/examples/{example.name}?{to_query(example.target)}",
     }

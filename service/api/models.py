@@ -9,7 +9,7 @@ from starlette.responses import Response
 from service import ids, openapi, state
 from service.api import inputs
 from service.api.replies import Reply, for_report, remembered
-from service.targets import to_query
+from service.targets import names_release, to_query
 
 router = APIRouter(tags=["models"])
 
@@ -51,6 +51,6 @@ async def _made(request: Request, token: str | None) -> Reply:
     model, revision, target = inputs.asked(request)
     with inputs.fetching(model, revision):
         served = await state.of(request)["reports"].for_model(model, revision, target, token)
-    query = "&".join(filter(None, (f"revision={served.source.commit}", to_query(target))))
-    location = "" if ids.is_commit(revision) else f"/v1/models/{model}?{query}"
-    return for_report(served, location, state.of(request)["settings"].branch_seconds)
+    pinned = ids.is_commit(revision) and names_release(request.query_params.multi_items())
+    location = "" if pinned else f"/v1/models/{model}?revision={served.source.commit}&{to_query(target)}"
+    return for_report(served, location, state.of(request)["settings"].branch_seconds, pinned=pinned)

@@ -91,10 +91,10 @@ async def remembered(request: Request, make: Callable[[Request, str | None], Awa
     return reply.to(scope)
 
 
-def for_report(served: Served, location: str, branch_seconds: float) -> Reply:
-    """A report as JSON; `location` is where the same one stands at its commit."""
-    headers = {"X-FSE-Engine": ENGINE, **keeping(served, branch_seconds)}
-    if location and served.until and not math.isinf(served.until):
+def for_report(served: Served, location: str, branch_seconds: float, *, pinned: bool) -> Reply:
+    """A report as JSON; `location` is where the same one stands at its commit and release."""
+    headers = {"X-FSE-Engine": ENGINE, **keeping(served, branch_seconds, pinned=pinned)}
+    if location and served.until:
         headers["Content-Location"] = location
     etag = None if served.private else served.etag
     return Reply(headers, served.body, media_type="application/json", etag=etag, until=served.until)
@@ -109,13 +109,13 @@ def has(scope: Scope, etag: str) -> bool:
     return False
 
 
-def keeping(served: Served, branch_seconds: float) -> Mapping[str, str]:
-    """How long an answer may be kept, and why it may not be current."""
+def keeping(served: Served, branch_seconds: float, *, pinned: bool) -> Mapping[str, str]:
+    """How long an answer may be kept, and why it may not be current. `pinned`: its address names commit and release."""
     if served.private:
         return {"Cache-Control": "private, no-store"}
     if served.warning is not None:
         aged = {} if served.age is None else {"Age": str(int(served.age))}
         return {"Vary": "Authorization", "Cache-Control": "no-cache", "Warning": f'111 - "{served.warning}"', **aged}
-    if math.isinf(served.until):
+    if pinned and math.isinf(served.until):
         return {"Vary": "Authorization", "Cache-Control": IMMUTABLE}
     return {"Vary": "Authorization", "Cache-Control": f"public, max-age={int(branch_seconds)}"}

@@ -17,6 +17,7 @@ from starlette.responses import Response
 import fse_core
 from fse_core import releases
 from service import state
+from service.pages.ages import ago
 from service.pages.layers import WORDS
 from service.pages.memory import readable
 from service.pages.statics import address
@@ -40,7 +41,7 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     made.globals.update(asset=address, version=fse_core.__version__, state_words=WORDS)
-    made.filters.update(bytes=readable, coded=_coded)
+    made.filters.update(ago=ago, bytes=readable, coded=_coded)
     return made
 
 

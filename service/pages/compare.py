@@ -23,6 +23,7 @@ from service.pages.errors import error_page
 from service.pages.layers import Answer, Layers
 from service.pages.view import View, view_of
 from service.problems import Problem
+from service.reports import Served
 
 router = APIRouter(include_in_schema=False)
 
@@ -36,6 +37,7 @@ class Side:
     target: Target
     link: str = ""
     view: View | None = None
+    served: Served | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,7 +97,7 @@ async def _answered(request: Request, side: Side) -> Side:
     place = f"/{'models' if served.source.kind == 'hub' else 'examples'}/{name}"
     asked: Pairs = [] if revision == "main" else [("revision", revision)]
     link = controls.link(place, asked, controls.pairs(side.target))
-    return Side(letter=side.letter, asked=side.asked, target=side.target, view=view, link=link)
+    return Side(letter=side.letter, asked=side.asked, target=side.target, view=view, served=served, link=link)
 
 
 def _context(sides: list[Side]) -> dict[str, Any]:

@@ -59,8 +59,15 @@ def test_what_may_be_kept(client: TestClient, hub: HubServer) -> None:
     assert branch.headers["cache-control"] == "public, max-age=60"
     tag = branch.headers["etag"]
     assert client.get(f"{URL}?a=org/name&b.tp=2", headers={"If-None-Match": tag}).status_code == 304
-    assert "immutable" in client.get(f"{URL}?a=org/name@{commit}&b.tp=2").headers["cache-control"]
-    assert "immutable" not in client.get(f"{URL}?a=org/name@{commit}&b=org/name").headers["cache-control"]
+    for query, fixed in (
+        (f"a=org/name@{commit}&vllm=0.33.0&b.tp=2", True),
+        (f"a=org/name@{commit}&a.vllm=0.33.0&b.vllm=0.33.0", True),
+        (f"a=org/name@{commit}&b.tp=2", False),
+        (f"a=org/name@{commit}&vllm=latest", False),
+        (f"a=org/name@{commit}&vllm=0.33.0&b.vllm=latest", False),
+        (f"a=org/name@{commit}&vllm=0.33.0&b=org/name", False),
+    ):
+        assert ("immutable" in client.get(f"{URL}?{query}").headers["cache-control"]) is fixed, query
     hub.tokens["hf_reader"] = set()
     private = client.get(f"{URL}?a=org/name@{commit}", headers=TOKEN)
     assert private.headers["cache-control"] == "private, no-store"

@@ -3,16 +3,21 @@
 import json
 import re
 from collections import Counter
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from starlette.testclient import TestClient
 
-from service.problems import KINDS
+from service.limits import Limited
+from service.logs import without_secrets
+from service.problems import KINDS, Problem
 from service.reports import Reports
 from tests.hub_server import HubServer
 from tests.service.clients import MODEL, URL, files, problem, serving
+from tests.service.processes import service
 
 
 def test_data_may_load_nothing(client: TestClient, hub: HubServer) -> None:
@@ -89,6 +94,68 @@ def test_the_rate_of_one_client(tmp_path: Path, hub: HubServer) -> None:
         ]
         assert client.get(URL, headers={"X-Forwarded-For": "1.2.3.5"}).status_code == 200
         assert client.get("/livez", headers={"X-Forwarded-For": "1.2.3.4"}).status_code == 200
+
+
+@pytest.mark.parametrize("status", [408, 413, 429])
+def test_a_browser_that_is_refused_gets_a_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, status: int) -> None:
+    async def slow(*_: Any) -> None:
+        raise Problem("timeout", "no whole body in time")
+
+    if status == 408:
+        monkeypatch.setattr(Limited, "_body", slow)
+    changed: dict[int, dict[str, Any]] = {408: {}, 413: {"body_most": 10}, 429: {"rate": 1}}
+    browser = {"Accept": "text/html,*/*;q=0.8"}
+    with serving(tmp_path, **changed[status]) as client:
+        first = client.post("/playground", content=b"x" * 20, headers=browser)
+        response = client.post("/playground", content=b"x" * 20, headers=browser) if status == 429 else first
+        assert response.status_code == status
+        assert response.headers["content-type"].startswith("text/html")
+        assert response.headers["content-security-policy"].startswith("default-src 'self';")
+        assert ("retry-after" in response.headers) is (status == 429)
+        assert "<h1>" in response.text
+        for url, headers in (("/playground", {}), ("/v1/check", browser)):
+            refused = client.post(url, content=b"x" * 20, headers=headers)
+            assert refused.status_code == status
+            assert refused.headers["content-type"] == "application/problem+json"
+
+
+def test_head_is_get_without_its_body(client: TestClient, hub: HubServer) -> None:
+    hub.add(MODEL, files())
+    pages = ("/", f"/models/{MODEL}", "/compare", "/playground", "/api", "/static/app.css")
+    data = (URL, f"/v1/compare?a={MODEL}", "/v1/examples", f"/badge/{MODEL}.svg", "/openapi.json", "/livez")
+    for url in (*pages, *data, "/v1/nowhere", "/v1/check"):
+        got, head = client.get(url), client.head(url)
+        assert (head.status_code, head.content) == (got.status_code, b""), url
+        for name in ("content-type", "content-length", "etag", "cache-control"):
+            assert head.headers.get(name) == got.headers.get(name), (url, name)
+    tag = client.get(URL).headers["etag"]
+    assert client.head(URL, headers={"If-None-Match": tag}).status_code == 304
+    assert 'method="HEAD",route="/v1/models/{org}/{name}",status="200"' in client.get("/metrics").text
+
+
+def test_head_over_a_connection(tmp_path: Path, hub: HubServer) -> None:
+    hub.add(MODEL, files())
+    with service(tmp_path, hub) as running:
+        place = urlsplit(running.url)
+        assert place.hostname is not None
+        connection = HTTPConnection(place.hostname, place.port, timeout=20)
+        for _ in range(2):
+            connection.request("HEAD", URL)
+            response = connection.getresponse()
+            assert (response.status, response.read()) == (200, b"")
+            assert int(response.headers["content-length"]) > 100
+        connection.close()
+        assert "shorter than" not in running.log.read_text()
+
+
+@pytest.mark.parametrize(
+    "token", ["hf_abc_SECRET", "hf_oauth_eyJhbGci.eyJzdWIi.SECRET-x_y", "hf_SECRET", "Bearer SECRET"]
+)
+def test_a_token_is_taken_out_of_the_log_whole(token: str) -> None:
+    told = without_secrets(None, "", {"event": f"asked with {token} and refused"})
+    assert told["event"].startswith("asked with [token]")
+    assert "SECRET" not in told["event"]
+    assert told["event"].endswith(" refused")
 
 
 def test_a_forged_address_is_not_believed(tmp_path: Path, hub: HubServer) -> None:

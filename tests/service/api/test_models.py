@@ -34,12 +34,24 @@ def test_a_branch_is_kept_shortly_and_names_its_commit(client: TestClient, hub: 
     response = client.get(URL, params={"tp": "2"})
     assert response.headers["cache-control"] == "public, max-age=60"
     location = response.headers["content-location"]
-    assert location == f"{URL}?revision={commit}&tp=2"
+    assert location == f"{URL}?revision={commit}&vllm=0.33.0&tp=2"
     at_commit = client.get(location)
     assert at_commit.headers["cache-control"] == "public, max-age=31536000, immutable"
     assert "content-location" not in at_commit.headers
     assert at_commit.json()["layers"] == response.json()["layers"]
     assert at_commit.json()["source"]["commit"] == response.json()["source"]["commit"] == commit
+
+
+@pytest.mark.parametrize("release", [{}, {"vllm": "latest"}])
+def test_a_commit_alone_is_not_for_ever(client: TestClient, hub: HubServer, release: dict[str, str]) -> None:
+    commit = hub.add(MODEL, files()).refs["main"]
+    response = client.get(URL, params={"revision": commit, **release})
+    assert response.headers["cache-control"] == "public, max-age=60"
+    assert response.headers["content-location"] == f"{URL}?revision={commit}&vllm=0.33.0"
+    badge = client.get(f"/badge/{MODEL}.svg", params={"revision": commit, **release})
+    assert badge.headers["cache-control"] == "public, max-age=300"
+    named = client.get(f"/badge/{MODEL}.svg", params={"revision": commit, "vllm": "0.33.0"})
+    assert "immutable" in named.headers["cache-control"]
 
 
 def test_the_tag_is_strong_and_is_honoured(client: TestClient, hub: HubServer) -> None:

@@ -57,6 +57,23 @@ def test_the_last_known_report_is_served_with_its_age(tmp_path: Path, hub: HubSe
         assert "age" not in at_commit.headers
 
 
+def test_pages_and_batches_say_how_old_an_answer_is(tmp_path: Path, hub: HubServer) -> None:
+    hub.add(MODEL, files())
+    with serving(tmp_path, branch_seconds=0.0) as client:
+        fresh = client.post("/v1/batch", json={"models": [MODEL]}).json()["results"][0]
+        assert (fresh["warning"], fresh["age"]) == (None, None)
+        words = "this is the last known answer. It is as known less than a minute ago."
+        for path in (f"/models/{MODEL}", f"/compare?a={MODEL}"):
+            assert words not in client.get(path).text
+        hub.fail("/api/models", status=500)
+        for path, count in ((f"/models/{MODEL}", 1), (f"/compare?a={MODEL}", 2)):
+            assert client.get(path).text.count(words) == count
+        stale = client.post("/v1/batch", json={"models": [MODEL]}).json()["results"][0]
+        assert stale["warning"].endswith("this is the last known answer.")
+        assert 0 <= stale["age"] <= 10
+        assert stale["report"] == fresh["report"]
+
+
 def test_what_the_hub_says_about_the_model_is_not_hidden_by_what_is_known(tmp_path: Path, hub: HubServer) -> None:
     hub.add(MODEL, files())
     with serving(tmp_path, branch_seconds=0.0) as client:

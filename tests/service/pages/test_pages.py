@@ -76,6 +76,21 @@ def test_what_a_form_sends_is_cleaned(client: TestClient, hub: HubServer) -> Non
     assert client.get(response.headers["location"], follow_redirects=False).status_code == 200
 
 
+@pytest.mark.parametrize("path", [f"{PAGE}?plugin=true", f"/compare?a={MODEL}&plugin=true"])
+def test_a_form_keeps_the_plugin(client: TestClient, hub: HubServer, path: str) -> None:
+    hub.add(MODEL, files())
+    boxes = re.findall(r'<input [^>]*name="(?:[ab]\.)?plugin"[^>]*>', client.get(path).text)
+    assert len(boxes) == (2 if "compare" in path else 1)
+    assert all(' value="true" checked' in box for box in boxes)
+
+
+def test_the_launch_section_says_that_the_plugin_is_not_in_it(client: TestClient, hub: HubServer) -> None:
+    hub.add(MODEL, files())
+    told = "The plugin is not part of the command yet."
+    assert told in client.get(f"{PAGE}?plugin=true").text
+    assert told not in client.get(PAGE).text
+
+
 def test_an_option_for_both_sides_can_be_taken_back_for_one(client: TestClient, hub: HubServer) -> None:
     hub.add(MODEL, files())
     response = client.get(f"/compare?a={MODEL}&ep=true&b.ep=false", follow_redirects=False)

@@ -9,6 +9,7 @@ from fse_core import Target, check
 from fse_core.output.json import report_to_dict
 from fse_core.read.source import model_from_dict
 from fse_core.report import Source
+from service.pages.ages import ago
 from service.pages.launch import command
 from service.pages.layers import layers_of
 from service.pages.memory import Slots, fused_slots, readable
@@ -55,6 +56,20 @@ def test_the_command_says_all_of_the_target() -> None:
         *("--moe-backend", "aiter", "--all2all-backend", "naive"),
         *("--quantization-config", '{"targets": {"*shared_experts*": "mxfp4"}}'),
     ]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (0.0, "less than a minute ago"),
+        (60, "1 minute ago"),
+        (3599, "59 minutes ago"),
+        (3 * 3600 + 5, "3 hours ago"),
+        (200000, "2 days ago"),
+    ],
+)
+def test_an_age_in_plain_words(seconds: float, words: str) -> None:
+    assert ago(seconds) == words
 
 
 BF16_SLOT = 3 * 256 * 256 * 2
