@@ -16,7 +16,7 @@ from service.problems import Problem, from_error
 
 BODY: Final = "body"
 
-_BEARER: Final = re.compile(r"(?i:bearer) +(hf_[A-Za-z0-9_-]{1,256})")
+_BEARER: Final = re.compile(r"(?i:bearer) +(hf_[A-Za-z0-9._-]{1,4096})")
 _JSON: Final = re.compile(r"application/(?:[a-z0-9.+-]+\+)?json\s*(?:;.*)?", re.IGNORECASE)
 
 

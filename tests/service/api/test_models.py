@@ -179,6 +179,13 @@ def test_gated_models_are_read_with_the_callers_token(client: TestClient, hub: H
     problem(client.get(URL, params={"revision": commit}), 404, "not-found")
 
 
+def test_a_token_of_the_hubs_login_pages_has_dots(client: TestClient, hub: HubServer) -> None:
+    token = "hf_oauth_eyJhbGci.eyJzdWIi.x-y_z"
+    hub.add(MODEL, files(), private=True)
+    hub.tokens[token] = {MODEL}
+    assert client.get(URL, headers={"Authorization": f"Bearer {token}"}).status_code == 200
+
+
 def test_a_public_model_asked_for_with_a_token_is_not_shared_either(client: TestClient, hub: HubServer) -> None:
     hub.add(MODEL, files())
     hub.tokens["hf_reader"] = set()
