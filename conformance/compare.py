@@ -67,7 +67,7 @@ def compare(case: Case, report: Report, answer: Mapping[str, Any]) -> Comparison
     """What `report` says of `case` against what the release answered."""
     said = truth.layers(answer)
     ours: dict[Key, Layer] = {(layer.part, layer.experts): layer for layer in report.layers}
-    layer_rows = list(_layer_rows(ours, said, answer))
+    layer_rows = list(_layer_rows(ours, said, answer, staged=case.target.pp > 1))
     rows = [*layer_rows, *_startup_rows(report, answer)]
     differing = (
         Difference(case=case.name, what=what, release=release, ours=own)
@@ -87,11 +87,11 @@ def _no_report(case: Case, answer: Mapping[str, Any], error: Exception) -> Compa
 
 
 def _layer_rows(
-    ours: Mapping[Key, Layer], said: Mapping[Key, Said], answer: Mapping[str, Any]
+    ours: Mapping[Key, Layer], said: Mapping[Key, Said], answer: Mapping[str, Any], *, staged: bool
 ) -> Iterator[tuple[str, str, str]]:
     """A row for each layer: what it is, the release's words, ours."""
     for key, layer in ours.items():
-        release = said.get(key) or _unreached(layer, answer)
+        release = said.get(key) or _unreached(layer, answer, staged=staged)
         raised = truth.raised_in(answer, key)
         if raised and layer.decision.decision == "error":
             release = Said(decision="error", error=raised)
@@ -104,10 +104,16 @@ def _layer_rows(
     yield from _unlisted(ours, answer)
 
 
-def _unreached(layer: Layer, answer: Mapping[str, Any]) -> Said | None:
-    """What the release says of a layer about which it left no word; None where that says nothing."""
+def _unreached(layer: Layer, answer: Mapping[str, Any], *, staged: bool) -> Said | None:
+    """What the release says of a layer about which it left no word; None where that says nothing.
+
+    Pipeline stages are built one after the other here, and at the same time in earnest: one that fails says nothing of
+    the layers of the next.
+    """
     if _is_separate(layer, answer):
         return Said(decision="separate")
+    if staged and truth.ended_by(answer) is not None:
+        return None
     if truth.ended_by(answer) is not None:
         # A class that asks no gate leaves no word about the layer in which it stopped.
         silent = not answer["decisions"] and layer.decision.reason is None
