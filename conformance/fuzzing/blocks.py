@@ -119,10 +119,15 @@ def files(draw: Draw, names: Names) -> Files:
     return draw.weighted(KINDS)(draw, names)
 
 
+OVERLAYS = {"shared": 9, "part": 9, "shards": 13, "half": 3, "targets": 4, "linear": 2, "moe": 0.5, "bad": 1.2}
+
+
 def overlay(draw: Draw, names: Names) -> Block:
     """What --quantization-config may hold, mostly as it should be."""
     shorthand = draw.weighted({"mxfp4": 8, "mxfp8": 2, "fp8_per_block": 1, "fp8_per_channel": 1, "fp8_per_tensor": 1})
-    kind = draw.weighted({"shared": 8, "part": 9, "shards": 13, "targets": 4, "linear": 2, "moe": 0.5, "bad": 1.2})
+    kind = draw.weighted(
+        {"shared": 9, "part": 9, "shards": 13, "half": 3, "targets": 4, "linear": 2, "moe": 0.5, "bad": 1.2}
+    )
     if kind == "bad":
         return _bad_overlay(draw, names, shorthand)
     made: Block = {}
@@ -131,6 +136,8 @@ def overlay(draw: Draw, names: Names) -> Block:
         made["targets"] = {f"*{shared}*": shorthand}
     elif kind == "part":
         made["targets"] = {f"*{shared}.{draw.one(('down_proj', 'gate_up_proj'))}": shorthand}
+    elif kind == "half":
+        made["targets"] = {f"*{shared}.{draw.one(('gate_proj', 'up_proj'))}": shorthand}
     elif kind == "shards":
         leaves = draw.some(("gate_proj", "up_proj", "down_proj", "*"), 2)
         made["targets"] = {
