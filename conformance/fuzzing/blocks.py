@@ -119,14 +119,14 @@ def files(draw: Draw, names: Names) -> Files:
     return draw.weighted(KINDS)(draw, names)
 
 
-OVERLAYS = {"shared": 9, "part": 9, "shards": 13, "half": 3, "targets": 4, "linear": 2, "moe": 0.5, "bad": 1.2}
+OVERLAYS = {"shared": 9, "part": 20, "shards": 13, "half": 3, "targets": 4, "linear": 2, "moe": 0.5, "bad": 1.2}
 
 
 def overlay(draw: Draw, names: Names) -> Block:
     """What --quantization-config may hold, mostly as it should be."""
     shorthand = draw.weighted({"mxfp4": 8, "mxfp8": 2, "fp8_per_block": 1, "fp8_per_channel": 1, "fp8_per_tensor": 1})
     kind = draw.weighted(
-        {"shared": 9, "part": 9, "shards": 13, "half": 3, "targets": 4, "linear": 2, "moe": 0.5, "bad": 1.2}
+        {"shared": 9, "part": 20, "shards": 13, "half": 3, "targets": 4, "linear": 2, "moe": 0.5, "bad": 1.2}
     )
     if kind == "bad":
         return _bad_overlay(draw, names, shorthand)

@@ -103,7 +103,7 @@ def scheme(draw: Draw) -> Scheme:
 
 def common(draw: Draw) -> Scheme:
     """One of the schemes that checkpoints have, seldom one that the release does not know."""
-    if draw.chance(0.08):
+    if draw.chance(0.16):
         return {"weight": {"dtype": "int2", "qscheme": "per_channel"}, "input_tensors": None}
     weight, activation = PAIRS[draw.weighted(COMMON)]
     return {"weight": weight, "input_tensors": activation, "output_tensors": None, "bias": None}

@@ -123,13 +123,15 @@ class Quark(Quantization):
     def on_linear(self) -> ReleaseRaises | None:
         if self.exclude is None:
             return _NO_EXCLUDE
-        return _NO_LAYER_TYPES if self._lacks_a_scheme and not self.exclude.entries else None
+        bare = self.layer_types is None or (self.global_config is None and not self.layer_configs)
+        return _NO_LAYER_TYPES if bare and not self.exclude.entries else None
 
     def on_experts(self, question: Question) -> ReleaseRaises | None:
         return raised_by(lambda: self._require_a_scheme(question))
 
     def _require_a_scheme(self, question: Question) -> None:
-        if not self._excludes_routed(question) and self._lacks_a_scheme:
+        lacking = self.layer_types is None or self._config(question.experts) is None
+        if lacking and not self._excludes_routed(question):
             raise _NO_LAYER_TYPES
 
     def on_shared(self, question: Question) -> ReleaseRaises | None:
@@ -151,11 +153,6 @@ class Quark(Quantization):
             f"Found a different quantization configuration for {leaves} in {name}. vLLM requires all to use the same "
             "scheme.",
         )
-
-    @property
-    def _lacks_a_scheme(self) -> bool:
-        """Whether a module that no exception names has no scheme to fall back on."""
-        return self.layer_types is None or self.global_config is None
 
 
 _NO_EXCLUDE = ReleaseRaises("TypeError", "'NoneType' object is not iterable")

@@ -182,3 +182,9 @@ def test_the_transformers_backend_builds_its_experts_before_any_linear_module() 
     listless = asked(without(QUARK_MXFP4, "exclude"), config)
     assert listless.startup_error is not None
     assert listless.startup_error.type == "TypeError"
+
+
+def test_exceptions_may_stand_in_for_the_scheme_of_all() -> None:
+    no_global = without(QUARK_MXFP4, "global_quant_config")
+    assert asked(no_global).verdict == "fails"
+    assert asked({**no_global, "layer_quant_config": {"*": FP8_TENSOR}}).verdict == "fuses"
