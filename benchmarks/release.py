@@ -19,7 +19,7 @@ def answer_times(folder: Path, target: Target) -> tuple[float, float]:
     if not home.ready:
         raise RuntimeError(f"vLLM {home.release} is not set up here: `make conformance` does that")
     case = Case(name=folder.name, config=json.loads((folder / "config.json").read_bytes()), target=target)
-    with Live(home, jobs=1) as live:
+    with Live(jobs=1) as live:
         started = time.perf_counter()
         first = live.ask(case)
         cold = time.perf_counter() - started

@@ -2,18 +2,18 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Self
 
+from conformance.home import RELEASE
 from conformance.seeds import changed, seed
 from fse_core.read.getters import Fields
 from fse_core.read.model import Model
 from fse_core.report import Source
 from fse_core.target import Target
 
-RELEASE_OF_TARGET = "0.33.0"
-_DEFAULT = Target(vllm=RELEASE_OF_TARGET)
+_DEFAULT = Target(vllm=RELEASE)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,7 +32,7 @@ class Case:
 
         In place of `config` may stand `seed`, the name of one, with `changes` and `dropped` keys.
         """
-        options: dict[str, Any] = {"vllm": RELEASE_OF_TARGET, **(raw.get("target") or {})}
+        options: dict[str, Any] = {"vllm": RELEASE, **(raw.get("target") or {})}
         target = Target(**options)
         config = raw.get("config")
         if config is None:
@@ -60,6 +60,10 @@ class Case:
         chosen = {f.name: getattr(self.target, f.name) for f in fields(Target)}
         differing = {name: value for name, value in chosen.items() if value != getattr(_DEFAULT, name)}
         return {name: dict(value) if isinstance(value, Mapping) else value for name, value in differing.items()}
+
+    def at(self, release: str) -> Self:
+        """The same question to another release."""
+        return replace(self, target=replace(self.target, vllm=release))
 
     def model(self) -> Model:
         """The facts that our own check reads."""

@@ -1,6 +1,6 @@
 """Asks the release and us about random cases, and compares.
 
-usage: python -m conformance.fuzz [--cases 2000] [--seed 0] [--minimum 10] [--jobs 2]
+usage: python -m conformance.fuzz [--vllm 0.33.0] [--cases 2000] [--seed 0] [--minimum 10] [--jobs 2]
 Runs until the release decided a layer in that many cases. Prints each case that differs, made as small as it gets, and
 what was reached how often. Exit code 1 where any differs, or where something was reached less often than the minimum.
 """
@@ -18,6 +18,7 @@ from conformance.compare import Comparison, judge, summary
 from conformance.fuzzing.cases import case
 from conformance.fuzzing.coverage import Coverage
 from conformance.fuzzing.shrink import shrunk
+from conformance.home import RELEASE
 from conformance.live.ask import Answer, Live
 
 BATCH = 60
@@ -26,11 +27,11 @@ PER_CASE = 1_000_000
 """Seeds of one run lie apart from those of the next by more than any run is long."""
 
 
-def answered(live: Live, seed: int, wanted: int) -> Iterator[tuple[Case, Answer, Comparison]]:
+def answered(live: Live, release: str, seed: int, wanted: int) -> Iterator[tuple[Case, Answer, Comparison]]:
     """Cases and what came of them, until the release decided a layer in as many as are wanted."""
     decided = 0
     for start in itertools.count(seed * PER_CASE, BATCH):
-        for asked, answer in live.ask_all(case(number) for number in range(start, start + BATCH)):
+        for asked, answer in live.ask_all(case(number, release) for number in range(start, start + BATCH)):
             result = judge(asked, answer)
             decided += result.decided > 0
             yield asked, answer, result
@@ -51,11 +52,11 @@ def kind(found: Case, result: Comparison) -> tuple[str, ...]:
     return (family, *(re.sub(r"\S*[.\d]\S*", "#", text) for text in (first.release, first.ours)))
 
 
-def run(live: Live, *, cases: int, seed: int, minimum: int = 0, shown: int = 20) -> bool:
+def run(live: Live, *, release: str = RELEASE, cases: int, seed: int, minimum: int = 0, shown: int = 20) -> bool:
     """Whether nothing differed, and enough of everything was reached."""
-    coverage, started, asked, decided = Coverage(), time.monotonic(), 0, 0
+    coverage, started, asked, decided = Coverage(release), time.monotonic(), 0, 0
     found: dict[tuple[str, ...], list[tuple[Case, Comparison]]] = {}
-    for each, answer, result in answered(live, seed, cases):
+    for each, answer, result in answered(live, release, seed, cases):
         asked += 1
         decided += result.decided > 0
         coverage.add(each, answer, decided=result.decided > 0)
@@ -83,13 +84,20 @@ def run(live: Live, *, cases: int, seed: int, minimum: int = 0, shown: int = 20)
 def main() -> int:
     """Run the command line. Its exit code."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--vllm", default=RELEASE)
     parser.add_argument("--cases", type=int, default=2000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--minimum", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=2)
     arguments = parser.parse_args()
     with Live(jobs=arguments.jobs) as live:
-        good = run(live, cases=arguments.cases, seed=arguments.seed, minimum=arguments.minimum)
+        good = run(
+            live,
+            release=arguments.vllm,
+            cases=arguments.cases,
+            seed=arguments.seed,
+            minimum=arguments.minimum,
+        )
     return 0 if good else 1
 
 

@@ -34,10 +34,10 @@ class Home:
         return (self.venv / "ready").exists() and (self.package / "ready").exists()
 
 
-def default_home() -> Home:
+def default_home(release: str = RELEASE) -> Home:
     """The folder that FSE_CONFORMANCE_HOME names, else one in the user's cache."""
     named = os.environ.get(ENVIRONMENT_VARIABLE)
     if named:
-        return Home(root=Path(named).expanduser())
+        return Home(root=Path(named).expanduser(), release=release)
     cache = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
-    return Home(root=cache / "fse-conformance")
+    return Home(root=cache / "fse-conformance", release=release)

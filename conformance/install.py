@@ -1,6 +1,7 @@
-"""Sets the release up once: an environment, and the Python files out of its wheel. About 2 GB in a cache folder.
+"""Sets releases up once, in about 2 GB of a cache folder: an environment for all, and each one's Python files.
 
-usage: python -m conformance.install     (FSE_CONFORMANCE_HOME names the folder; else <user's cache>/fse-conformance)
+usage: python -m conformance.install [RELEASE...]
+FSE_CONFORMANCE_HOME names the folder, else it is <user's cache>/fse-conformance.
 Exit code 75 and one line where it cannot be had, as without a network.
 """
 
@@ -12,7 +13,7 @@ import venv
 import zipfile
 from pathlib import Path
 
-from conformance.home import PACKAGE, Home, default_home
+from conformance.home import PACKAGE, RELEASE, Home, default_home
 
 UNAVAILABLE = 75
 """What sysexits.h calls a temporary failure."""
@@ -73,7 +74,12 @@ def _say(text: str) -> None:
 
 def main() -> int:
     """Run the command line. Its exit code."""
-    home = default_home()
+    return max(map(ready, sys.argv[1:] or [RELEASE]))
+
+
+def ready(release: str) -> int:
+    """Set a release up. 0, or UNAVAILABLE and a line that says why."""
+    home = default_home(release)
     try:
         home.root.mkdir(parents=True, exist_ok=True)
         install(home)

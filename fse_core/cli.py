@@ -239,7 +239,7 @@ def _version() -> str:
     from fse_core import __version__
     from fse_core.releases import known
 
-    return f"fse {__version__} (vLLM {', '.join(known())})\n"
+    return f"fse {__version__} (vLLM {known()[0]} to {known()[-1]})\n"
 
 
 def _style(color: str) -> Style:

@@ -18,7 +18,7 @@ from fse_core.target import Target
 UNDECIDED = Decision(decision="undecided")
 SEPARATE = Decision(decision="separate")
 FUSED = Decision(decision="fused")
-_MORI = ("mori_high_throughput", "mori_low_latency")
+_MORI = ("mori", "mori_high_throughput", "mori_low_latency")
 
 
 def failure_of(raised: ReleaseRaises) -> Failure:
@@ -94,6 +94,7 @@ class Build:
             if time.monotonic() > self.until:
                 raise OutOfTime("its names and patterns take too long to match")
             question = Question(
+                model_class=part.model_class,
                 experts=layer.experts,
                 shared=layer.shared,
                 packed=self.packed,
@@ -134,7 +135,7 @@ class Build:
         """MoRI demands AITER's experts and refuses that fusion is even asked for, fused or not."""
         target = self.target
         spread = target.ep and (target.dp > 1 or target.pcp > 1)
-        if not (part.gated and spread and target.all2all_backend in _MORI):
+        if "mori" not in self.release.words or not (part.gated and spread and target.all2all_backend in _MORI):
             return None
         if not request.aiter_moe(target, self.release):
             return Failure(type="AssertionError", message=self.release.say("mori_without_aiter"))
@@ -144,7 +145,7 @@ class Build:
 
     def _disagreement(self, part: Part, layers: list[Layer]) -> Failure | None:
         """Classes that demand one answer raise where layers of one pipeline stage differ (utils.py:133 at 0.33.0)."""
-        if not part.one_answer:
+        if not part.one_answer or "layers_disagree" not in self.release.words:
             return None
         sizes = self._stages(part)
         stages_of = {layer: stages.stage_of(layer.index, sizes) for layer in layers}

@@ -60,7 +60,7 @@ def _decided(report: Report, model: Model, target: Target, release: Release) -> 
     until = time.monotonic() + _PATIENCE
     if target.plugin:
         raise Undecided("what a patched release does is not known to this version of fse")
-    parts = _parts(model, target)
+    parts = _parts(model, target, release)
     if parts:
         reason = request.refusal(parts[0].request, target, release)
         report = replace(report, requested=reason is None, requested_reason=reason)
@@ -93,14 +93,21 @@ def _decided(report: Report, model: Model, target: Target, release: Release) -> 
     )
 
 
-def _parts(model: Model, target: Target) -> tuple[Part, ...]:
+def _parts(model: Model, target: Target, release: Release) -> tuple[Part, ...]:
     names = model.config.strings("architectures", [])
     if not names:
         raise Undecided("config.json names no architecture (architectures)")
-    known = next((name for name in names if name in families()), None)
-    if known is None:
+    ours = [name for name in names if name in families()]
+    if not ours:
         raise Undecided(f"the architecture {names[0]} is not known to this version of fse")
-    return families()[known].parts(model, target)
+    known = next((name for name in ours if _has_class(release, name)), None)
+    if known is None:
+        raise Undecided(f"vLLM {release.version} has no class of its own for the architecture {ours[0]}")
+    return families()[known].parts(model, target, release)
+
+
+def _has_class(release: Release, architecture: str) -> bool:
+    return architecture in release.architectures or architecture in families()[architecture].unregistered
 
 
 def _verdict(layers: list[Layer], failed: PartName | None) -> Verdict:

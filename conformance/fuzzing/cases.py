@@ -7,18 +7,19 @@ from conformance.case import Case
 from conformance.fuzzing import blocks, models, schemes, targets
 from conformance.fuzzing.draw import Draw
 from conformance.fuzzing.names import Names, Site
+from conformance.home import RELEASE
 from fse_core.check import check
 from fse_core.report import Layer
 
 LIKELY_V4 = 0.6
 
 
-def case(seed: int) -> Case:
-    """The case that belongs to a number."""
+def case(seed: int, release: str = RELEASE) -> Case:
+    """The case that belongs to a number, among the models that the release has classes for."""
     draw = Draw(seed)
-    family = models.family(draw)
+    family = models.family(draw, release)
     config = models.model(draw, family)
-    options = targets.target(draw, family)
+    options = {"vllm": release, **targets.target(draw, family, release)}
     names = Names(draw, sites(config))
     block, extra = deepseek_v4(draw, names, config) if _is_v4(draw, family) else blocks.files(draw, names)
     if block is not None:

@@ -5,9 +5,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from conformance import seeds, truth
+from conformance import truth
 from conformance.case import Case
-from conformance.fuzzing.models import NEVER_BUILT
+from conformance.fuzzing.models import buildable
 from fse_core import releases
 
 UNREACHABLE = frozenset({"deepseek_v4_no_block", "deepseek_v4_excludes", "deepseek_v4_not_mxfp4"})
@@ -42,9 +42,10 @@ FIELD = re.compile(r"\\\{\w+\\\}")
 class Coverage:
     """How many cases reached each thing: of those in which the release decided a layer, and for errors of all."""
 
-    def __init__(self) -> None:
-        self.counts: Counter[tuple[str, str]] = Counter(dict.fromkeys(expected(), 0))
-        self.patterns = {name: _pattern(words) for name, words in _reasons()}
+    def __init__(self, release: str) -> None:
+        self.expected = expected(release)
+        self.counts: Counter[tuple[str, str]] = Counter(dict.fromkeys(self.expected, 0))
+        self.patterns = {name: _pattern(words) for name, words in _reasons(release)}
 
     def add(self, case: Case, answer: Mapping[str, Any], *, decided: bool) -> None:
         errors = (("error", self.error(*error)) for error in _errors(answer))
@@ -53,7 +54,7 @@ class Coverage:
     def _reached(self, case: Case, answer: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield "family", case.name.rpartition(" ")[0]
         yield "class", str(answer["quantization"])
-        for name in case.target_options():
+        for name in case.target_options().keys() & set(OPTIONS):
             yield "option", name
         for said in truth.layers(answer).values():
             if said.decision == "fused":
@@ -75,7 +76,7 @@ class Coverage:
 
     def below(self, minimum: int) -> list[tuple[str, str]]:
         """What the run was to reach that often, and did not."""
-        return [key for key in expected() if self.counts[key] < minimum]
+        return [key for key in self.expected if self.counts[key] < minimum]
 
     def table(self) -> Iterator[str]:
         for kind in ("family", "option", "class", "decision", "reason", "error"):
@@ -92,8 +93,8 @@ def _errors(answer: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield error
 
 
-def _reasons() -> Iterator[tuple[str, str]]:
-    words = releases.load("latest").words
+def _reasons(release: str) -> Iterator[tuple[str, str]]:
+    words = releases.load(release).words
     return ((name, text) for name, text in words.items() if name not in UNREACHABLE | NO_REASONS)
 
 
@@ -101,12 +102,12 @@ def _pattern(words: str) -> re.Pattern[str]:
     return re.compile(FIELD.sub(".+", re.escape(words)))
 
 
-def expected() -> list[tuple[str, str]]:
+def expected(release: str) -> list[tuple[str, str]]:
     """Everything that a long run is to reach."""
     return [
-        *(("family", name) for name in seeds.names() if name not in NEVER_BUILT),
+        *(("family", name) for name in buildable(release)),
         *(("option", name) for name in OPTIONS),
-        *(("reason", name) for name, _ in _reasons()),
+        *(("reason", name) for name, _ in _reasons(release)),
         ("reason", "none given"), ("reason", "of the class"),
         *(("error", error) for error in ERRORS),
     ]  # fmt: skip

@@ -1,10 +1,13 @@
 """A family's config with its depth, widths, and number of shared experts drawn."""
 
+import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from conformance import seeds
 from conformance.fuzzing.draw import Draw
+from fse_core import releases
+from fse_core.families import families
 
 Config = dict[str, Any]
 
@@ -28,10 +31,20 @@ CAN_FUSE = frozenset({
 })  # fmt: skip
 
 
-def family(draw: Draw) -> str:
-    """The name of a seed."""
-    weights = {name: 1.0 if name in CAN_FUSE else RARELY for name in seeds.names() if name not in NEVER_BUILT}
-    return draw.weighted(weights | dict.fromkeys(OFTEN, 2.5))
+def family(draw: Draw, release: str) -> str:
+    """The name of a seed for which the release has a class."""
+    weights = {name: 1.0 if name in CAN_FUSE else RARELY for name in buildable(release)}
+    return draw.weighted(weights | {name: 2.5 for name in OFTEN if name in weights})
+
+
+@functools.cache
+def buildable(release: str) -> tuple[str, ...]:
+    """The seeds whose class the release has, and this machine can build."""
+    known = releases.load(release).architectures
+    built = (name for name in seeds.names() if name not in NEVER_BUILT)
+    architectures = {name: seeds.seed(name)["architectures"][0] for name in built}
+    unregistered = {name for family in families().values() for name in family.unregistered}
+    return tuple(name for name, architecture in architectures.items() if architecture in known | unregistered)
 
 
 def model(draw: Draw, name: str) -> Config:

@@ -5,6 +5,7 @@ from typing import Any
 
 from conformance.fuzzing.draw import Draw
 from conformance.fuzzing.models import CAN_FUSE
+from fse_core import releases
 
 FUSION = "VLLM_ROCM_USE_AITER_FUSION_SHARED_EXPERTS"
 AITER, AITER_MOE = "VLLM_ROCM_USE_AITER", "VLLM_ROCM_USE_AITER_MOE"
@@ -14,8 +15,8 @@ BACKENDS = ("aiter", "triton", "auto")
 ALL2ALL = ("allgather_reducescatter", "mori_high_throughput", "mori_low_latency", "deepep_low_latency")
 
 
-def target(draw: Draw, family: str) -> dict[str, Any]:
-    """Options that differ from the default; most are left alone in any one case."""
+def target(draw: Draw, family: str, release: str) -> dict[str, Any]:
+    """Options that differ from the default; most are left alone in any one case, and what the release lacks always."""
     sizes = {1: 6, 2: 2, 4: 2, 8: 3} if family in CAN_FUSE else {1: 8, 2: 1}
     made: dict[str, Any] = {"gfx": draw.weighted(GFX), "tp": draw.weighted(sizes)}
     for options, probability in _some_options(draw):
@@ -26,7 +27,8 @@ def target(draw: Draw, family: str) -> dict[str, Any]:
     for options, probability in _of_the_family(draw, family):
         if draw.chance(probability):
             made |= options
-    return made
+    choices = releases.load(release).choices
+    return {name: value for name, value in made.items() if name not in choices or value in choices[name]}
 
 
 def _some_options(draw: Draw) -> Iterator[tuple[dict[str, Any], float]]:

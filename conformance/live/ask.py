@@ -1,4 +1,4 @@
-"""Our side of the live release: starts a server for each GPU architecture when it is first asked for.
+"""Our side of the live releases: starts a server for each release and GPU architecture when it is first asked for.
 
 usage: python -m conformance.live.ask [--jobs 2] CASE.json...     (one Case, or a list of them, in each file)
 """
@@ -16,6 +16,7 @@ from typing import Any, Self
 
 from conformance.case import Case, read_cases
 from conformance.home import PACKAGE, Home, default_home
+from fse_core import releases
 from fse_core.target import REQUESTED_ENVIRONMENT
 
 LIMIT = 120.0
@@ -30,14 +31,17 @@ QUIET = {
 Answer = dict[str, Any]
 
 
-class Live:
-    """The release, ready to be asked. Use it as a context manager."""
+Kind = tuple[str, str]
+"""A server's release and GPU architecture."""
 
-    def __init__(self, home: Home | None = None, *, jobs: int = 2, verbose: bool = False) -> None:
-        self.home = home or default_home()
+
+class Live:
+    """The releases, ready to be asked. Use it as a context manager."""
+
+    def __init__(self, *, jobs: int = 2, verbose: bool = False) -> None:
         self.jobs = jobs
         self.verbose = verbose
-        self.servers: dict[str, subprocess.Popen[str]] = {}
+        self.servers: dict[Kind, subprocess.Popen[str]] = {}
         self.numbers = itertools.count()
 
     def __enter__(self) -> Self:
@@ -55,12 +59,12 @@ class Live:
         return next(iter(self.ask_all([case])))[1]
 
     def ask_all(self, cases: Iterable[Case]) -> Iterator[tuple[Case, Answer]]:
-        """The answers, grouped by GPU architecture, each group in the order of completion."""
-        groups: dict[str, list[Case]] = {}
+        """The answers, grouped by release and GPU architecture, each group in the order of completion."""
+        groups: dict[Kind, list[Case]] = {}
         for case in cases:
-            groups.setdefault(case.target.gfx, []).append(case)
-        for gfx, members in groups.items():
-            yield from self._ask_group(self._server(gfx), members)
+            groups.setdefault((releases.resolve(case.target.vllm), case.target.gfx), []).append(case)
+        for kind, members in groups.items():
+            yield from self._ask_group(self._server(kind), members)
 
     def _ask_group(self, server: subprocess.Popen[str], cases: list[Case]) -> Iterator[tuple[Case, Answer]]:
         """Keeps the server busy, and no more: who stops listening leaves only a few questions behind."""
@@ -96,30 +100,30 @@ class Live:
         reply = json.loads(line)
         return reply["id"], reply["answer"]
 
-    def _server(self, gfx: str) -> subprocess.Popen[str]:
-        if gfx not in self.servers:
-            self.servers[gfx] = self._start(gfx)
-        return self.servers[gfx]
+    def _server(self, kind: Kind) -> subprocess.Popen[str]:
+        if kind not in self.servers:
+            self.servers[kind] = self._start(default_home(kind[0]), kind[1])
+        return self.servers[kind]
 
-    def _start(self, gfx: str) -> subprocess.Popen[str]:
-        if not self.home.ready:
-            raise FileNotFoundError(f"no release in {self.home.root}: python -m conformance.install")
-        paths = (PACKAGE / "live" / "stand_ins", self.home.package, PACKAGE.parent)
+    def _start(self, home: Home, gfx: str) -> subprocess.Popen[str]:
+        if not home.ready:
+            raise FileNotFoundError(f"no {home.release} in {home.root}: python -m conformance.install {home.release}")
+        paths = (PACKAGE / "live" / "stand_ins", home.package, PACKAGE.parent)
         kept = {name: value for name, value in os.environ.items() if not name.startswith("VLLM_")}
         own = {
             "FSE_GFX": gfx,
             "PYTHONPATH": os.pathsep.join(map(str, paths)),
-            "VLLM_CACHE_ROOT": str(self.home.root / "cache"),
+            "VLLM_CACHE_ROOT": str(home.root / "cache"),
         }
         environment = {**kept, **QUIET, **REQUESTED_ENVIRONMENT, **own}
         return subprocess.Popen(
-            [str(self.home.python), "-P", "-m", "conformance.live.server", str(self.jobs)],
+            [str(home.python), "-P", "-m", "conformance.live.server", str(self.jobs)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=None if self.verbose else subprocess.DEVNULL,
             text=True,
             env=environment,
-            cwd=self.home.root,
+            cwd=home.root,
         )
 
 

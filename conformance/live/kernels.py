@@ -26,10 +26,31 @@ NOT_FOUND = (ValueError, NotImplementedError, AttributeError, TypeError, ImportE
 def make_methods_optional() -> None:
     """A layer for which the release finds no method of its own gets the plain one, and is built."""
     from vllm.model_executor.layers import linear
+
+    if not hasattr(linear, "resolve_quant_method"):  # until 0.29.0 the class is asked itself
+        _make_class_optional(linear)
+        return
     from vllm.model_executor.layers.fused_moe import routed_experts
 
     for module, plain in ((linear, linear.UnquantizedLinearMethod), (routed_experts, lambda: None)):
         module.resolve_quant_method = _or_plain(module.resolve_quant_method, plain)
+
+
+def _make_class_optional(linear: Any) -> None:
+    from vllm.model_executor.layers.quantization.quark.quark import QuarkConfig
+
+    ask = QuarkConfig.get_quant_method
+
+    @functools.wraps(ask)
+    def asked(config: Any, layer: Any, prefix: str) -> Any:
+        try:
+            return ask(config, layer, prefix)
+        except (ValueError, RuntimeError) as error:
+            if NO_SCHEME.search(str(error)) is None:
+                raise
+            return linear.UnquantizedLinearMethod() if isinstance(layer, linear.LinearBase) else None
+
+    QuarkConfig.get_quant_method = asked
 
 
 def _or_plain(resolve: Callable[..., Any], plain: Callable[[], Any]) -> Callable[..., Any]:

@@ -19,7 +19,6 @@ from conformance.live.forks import Child, fork
 WARM = (
     "vllm.engine.arg_utils",
     "vllm.model_executor.model_loader.utils",
-    "vllm.model_executor.layers.quantization.utils.config_utils",
     "vllm.model_executor.layers.fused_moe.layer",
     "vllm.v1.worker.workspace",
 )

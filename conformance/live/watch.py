@@ -38,8 +38,10 @@ class Watch(logging.Handler):
         logging.disable(logging.INFO)
 
     def _wrap_gate(self) -> None:
-        from vllm.model_executor.layers.quantization.utils import config_utils
-
+        try:
+            from vllm.model_executor.layers.quantization.utils import config_utils
+        except ImportError:  # there is no gate before 0.29.0
+            return
         real = getattr(config_utils, GATE)
 
         def watched(quant_config: Any, experts: str, shared: str, *args: Any, **kwargs: Any) -> Any:

@@ -9,11 +9,12 @@ from fse_core.families.moe_layers import layer_count, number
 from fse_core.families.qwen_layers import gated_layers, next_draft
 from fse_core.names import GATE_UP, Renames
 from fse_core.read.model import Model
+from fse_core.releases.release import Release
 from fse_core.report import Failure
 from fse_core.target import Target
 
 
-def _parts(model: Model, target: Target) -> tuple[Part, ...]:
+def _parts(model: Model, target: Target, release: Release) -> tuple[Part, ...]:
     sparse = bool(number(model.text, "num_experts", {}))
     count = layer_count(model.text, {}) if sparse else 0
     no_experts = Failure(type="ValueError", message="AliceAI requires sparse experts")

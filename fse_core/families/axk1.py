@@ -8,6 +8,7 @@ from fse_core.families.moe_layers import Defaults, layer_count, moe_layers, numb
 from fse_core.names import GATE_UP
 from fse_core.read.getters import Fields
 from fse_core.read.model import Model
+from fse_core.releases.release import Release
 from fse_core.report import Failure
 from fse_core.target import Target
 
@@ -32,7 +33,7 @@ def _types_short(config: Fields) -> Failure | None:
     return Failure(type="IndexError", message="list index out of range") if short else None
 
 
-def _parts(model: Model, target: Target) -> tuple[Part, ...]:
+def _parts(model: Model, target: Target, release: Release) -> tuple[Part, ...]:
     slots = number(model.config, "n_shared_experts", _DEFAULTS)
     layers = moe_layers("model.layers.{i}.mlp", _sparse(model.config), slots) if slots else ()
     return (Part(model_class="AXK1ForCausalLM", layers=layers, packed=GATE_UP, startup=_types_short(model.config)),)

@@ -6,6 +6,7 @@ Source: vllm/model_executor/models/bailing_moe.py:280,350 and sarvam.py:751 at 0
 from fse_core.families.base import Family, Part
 from fse_core.families.never_fuse import hidden_layers, moe_layers, separate
 from fse_core.read.model import Model
+from fse_core.releases.release import Release
 from fse_core.target import Target
 
 _CLASSES = {
@@ -15,7 +16,7 @@ _CLASSES = {
 }
 
 
-def _parts(model: Model, target: Target) -> tuple[Part, ...]:
+def _parts(model: Model, target: Target, release: Release) -> tuple[Part, ...]:
     dense = model.text.integer("first_k_dense_replace")
     shared = model.text.integer("num_shared_experts")
     indices = [i for i in hidden_layers(model.text) if shared > 0 and i >= dense]

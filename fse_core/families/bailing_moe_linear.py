@@ -6,12 +6,13 @@ Source: vllm/model_executor/models/bailing_moe_linear.py:295,380 and bailing_moe
 from fse_core.families.base import Family, Part
 from fse_core.families.never_fuse import hidden_layers, moe_layers, next_layers, separate, with_draft
 from fse_core.read.model import Model
+from fse_core.releases.release import Release
 from fse_core.target import Target
 
 _PREFIX = "model.layers.{i}.mlp"
 
 
-def _parts(model: Model, target: Target) -> tuple[Part, ...]:
+def _parts(model: Model, target: Target, release: Release) -> tuple[Part, ...]:
     text = model.text
     dense = text.integer("first_k_dense_replace", 2)
     shared = text.integer("num_shared_experts", 1) > 0

@@ -7,6 +7,7 @@ bailing_moe_v3_mtp.py:111,153 at 0.33.0.
 from fse_core.families.base import Family, Part
 from fse_core.families.never_fuse import hidden_layers, moe_layers, next_layers, separate, with_draft
 from fse_core.read.model import Model
+from fse_core.releases.release import Release
 from fse_core.target import Target
 
 _CLASSES = {
@@ -15,7 +16,7 @@ _CLASSES = {
 }
 
 
-def _parts(model: Model, target: Target) -> tuple[Part, ...]:
+def _parts(model: Model, target: Target, release: Release) -> tuple[Part, ...]:
     architecture = model.require_architecture()
     root = "language_model." if architecture == "BailingMoeV3VLForConditionalGeneration" else ""
     dense = model.text.integer("first_k_dense_replace")

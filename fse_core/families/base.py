@@ -9,6 +9,7 @@ from typing import Literal
 
 from fse_core.names import Packed, Rename
 from fse_core.read.model import Model
+from fse_core.releases.release import Release
 from fse_core.report import Failure, Mode, PartName
 from fse_core.target import Target
 
@@ -85,9 +86,11 @@ class Part:
 class Family:
     """A model family: `parts` answers for any of its `architectures` (HF names); drafts come after the target.
 
-    `architectures` maps each HF architecture name to the vLLM class that builds it.
+    `architectures` maps each HF architecture name to the vLLM class that builds it. Those of `unregistered` no release
+    has a class of its own for: its Transformers backend takes them.
     """
 
     name: str
     architectures: Mapping[str, str]
-    parts: Callable[[Model, Target], tuple[Part, ...]]
+    parts: Callable[[Model, Target, Release], tuple[Part, ...]]
+    unregistered: frozenset[str] = frozenset()

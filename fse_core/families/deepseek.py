@@ -15,6 +15,7 @@ from fse_core.families.mistral_large_3_names import MISTRAL_NAMES
 from fse_core.families.moe_layers import known
 from fse_core.names import GATE_UP, Rename, Renames
 from fse_core.read.model import Model
+from fse_core.releases.release import Release
 from fse_core.target import Target
 
 _ALONE = {
@@ -159,7 +160,7 @@ def _wrapped(model: Model, architecture: str) -> tuple[Part, ...]:
     return (part,)
 
 
-def _parts(model: Model, target: Target) -> tuple[Part, ...]:
+def _parts(model: Model, target: Target, release: Release) -> tuple[Part, ...]:
     architecture = known(model, _CLASSES)
     return _wrapped(model, architecture) if architecture in _WRAPPERS else _alone(model, architecture, target)
 

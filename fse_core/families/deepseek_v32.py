@@ -7,12 +7,13 @@ from fse_core.families.base import Family, Part
 from fse_core.families.deepseek_layers import DEFAULTS, draft_part, target_part
 from fse_core.names import GATE_UP
 from fse_core.read.model import Model
+from fse_core.releases.release import Release
 from fse_core.target import Target
 
 _CLASS = "DeepseekV32ForCausalLM"
 
 
-def _parts(model: Model, target: Target) -> tuple[Part, ...]:
+def _parts(model: Model, target: Target, release: Release) -> tuple[Part, ...]:
     defaults = DEFAULTS.get(model.model_type, {})
     part = target_part(_CLASS, model.config, defaults, packed=GATE_UP)
     draft = draft_part(model) if target.draft else None

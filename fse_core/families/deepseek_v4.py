@@ -14,6 +14,7 @@ from fse_core.families.moe_layers import Defaults, after, draft_count, known, la
 from fse_core.names import Renames
 from fse_core.read.expert_dtype import expert_dtype
 from fse_core.read.model import Model
+from fse_core.releases.release import Release
 from fse_core.target import Target
 
 _WRAPPER = "DeepseekV4ForConditionalGeneration"
@@ -86,7 +87,7 @@ def _draft_part(model: Model, target: Target, count: int, slots: int) -> Part | 
     return decided(part, model, expert_dtype(model), target)
 
 
-def _parts(model: Model, target: Target) -> tuple[Part, ...]:
+def _parts(model: Model, target: Target, release: Release) -> tuple[Part, ...]:
     defaults = _defaults(model)
     count = layer_count(model.config, defaults)
     slots = number(model.config, "n_shared_experts", defaults) or 0

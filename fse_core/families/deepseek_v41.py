@@ -12,6 +12,7 @@ from fse_core.names import Renames
 from fse_core.read.expert_dtype import expert_dtype
 from fse_core.read.getters import Fields
 from fse_core.read.model import Model
+from fse_core.releases.release import Release
 from fse_core.report import Failure
 from fse_core.target import Target
 
@@ -36,7 +37,7 @@ def _holder(model: Model, key: str) -> Fields:
     return model.config if key in model.config else model.text
 
 
-def _parts(model: Model, target: Target) -> tuple[Part, ...]:
+def _parts(model: Model, target: Target, release: Release) -> tuple[Part, ...]:
     count = layer_count(_holder(model, "num_hidden_layers"), {})
     slots = number(_holder(model, "n_shared_experts"), "n_shared_experts", {}) or 0
     part = Part(

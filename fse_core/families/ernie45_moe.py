@@ -6,10 +6,11 @@ Source: vllm/model_executor/models/ernie45_moe.py:148,336 and ernie_mtp.py:44 at
 from fse_core.families.base import Family, Part
 from fse_core.families.never_fuse import hidden_layers, moe_layers, separate
 from fse_core.read.model import Model
+from fse_core.releases.release import Release
 from fse_core.target import Target
 
 
-def _parts(model: Model, target: Target) -> tuple[Part, ...]:
+def _parts(model: Model, target: Target, release: Release) -> tuple[Part, ...]:
     text = model.text
     start = text.integer("moe_layer_start_index", 1)
     end = text.integer("moe_layer_end_index", -1, least=-1)

@@ -7,6 +7,7 @@ from fse_core.families.base import Family, MoeLayer, Part
 from fse_core.families.never_fuse import hidden_layers, separate
 from fse_core.read.getters import Fields
 from fse_core.read.model import Model
+from fse_core.releases.release import Release
 from fse_core.target import Target
 
 _CLASS = "Ernie4_5_VLMoeForConditionalGeneration"
@@ -28,7 +29,7 @@ def _layers(text: Fields) -> list[MoeLayer]:
     return layers
 
 
-def _parts(model: Model, target: Target) -> tuple[Part, ...]:
+def _parts(model: Model, target: Target, release: Release) -> tuple[Part, ...]:
     return (separate(_CLASS, tuple(_layers(model.text))),)
 
 

@@ -10,6 +10,7 @@ from fse_core.families.moe_layers import Defaults, after, draft_count, known, la
 from fse_core.names import GATE_UP, Renames
 from fse_core.read.getters import Fields
 from fse_core.read.model import Model
+from fse_core.releases.release import Release
 from fse_core.target import Target
 
 _WRAPPER = "Glm4vMoeForConditionalGeneration"
@@ -52,7 +53,7 @@ def _wrapped(model: Model) -> tuple[Part, ...]:
     )
 
 
-def _parts(model: Model, target: Target) -> tuple[Part, ...]:
+def _parts(model: Model, target: Target, release: Release) -> tuple[Part, ...]:
     if known(model, _CLASSES) == _WRAPPER:
         return _wrapped(model)
     count = layer_count(model.config, _DEFAULTS)

@@ -8,6 +8,7 @@ from fse_core.families.deepseek_layers import sparse_layers
 from fse_core.families.moe_layers import Defaults, after, draft_count, layer_count
 from fse_core.names import GATE_UP
 from fse_core.read.model import Model
+from fse_core.releases.release import Release
 from fse_core.report import Failure
 from fse_core.target import Target
 
@@ -24,7 +25,7 @@ def _no_first_layer(model: Model) -> Failure | None:
     return None
 
 
-def _parts(model: Model, target: Target) -> tuple[Part, ...]:
+def _parts(model: Model, target: Target, release: Release) -> tuple[Part, ...]:
     defaults = {**_DEFAULTS, _FIRST: 1}
     count = layer_count(model.config, defaults)
     part = Part(

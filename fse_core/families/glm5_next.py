@@ -11,6 +11,7 @@ from fse_core.families.moe_layers import Defaults, after, draft_count, known, la
 from fse_core.names import GATE_UP
 from fse_core.read.getters import Fields
 from fse_core.read.model import Model
+from fse_core.releases.release import Release
 from fse_core.target import Target
 
 _WRAPPER = "Glm5NextForConditionalGeneration"
@@ -46,7 +47,7 @@ def _layers(config: Fields, types: list[str], indices: Iterable[int], root: str 
     return moe_layers(f"{root}model.layers.{{i}}.mlp", sparse, slots)
 
 
-def _parts(model: Model, target: Target) -> tuple[Part, ...]:
+def _parts(model: Model, target: Target, release: Release) -> tuple[Part, ...]:
     config = model.text
     architecture = known(model, _CLASSES)
     wrapped = architecture == _WRAPPER

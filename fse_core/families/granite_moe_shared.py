@@ -6,6 +6,7 @@ Source: vllm/model_executor/models/granitemoeshared.py:110 and granitemoehybrid.
 from fse_core.families.base import Family, Part
 from fse_core.families.never_fuse import hidden_layers, moe_layers, separate
 from fse_core.read.model import Model
+from fse_core.releases.release import Release
 from fse_core.target import Target
 
 _CLASSES = {
@@ -15,7 +16,7 @@ _CLASSES = {
 }
 
 
-def _parts(model: Model, target: Target) -> tuple[Part, ...]:
+def _parts(model: Model, target: Target, release: Release) -> tuple[Part, ...]:
     architecture = model.require_architecture()
     hybrid = architecture == "GraniteMoeHybridForCausalLM"
     width = model.text.integer("shared_intermediate_size", 1024 if hybrid else 0)

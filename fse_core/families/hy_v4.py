@@ -6,12 +6,13 @@ Source: vllm/models/hy_v4/amd/model.py:134, nvidia/moe.py:131 and nvidia/mtp.py:
 from fse_core.families.base import Family, Part
 from fse_core.families.never_fuse import hidden_layers, layer_types, moe_layers, next_layers, separate, with_draft
 from fse_core.read.model import Model
+from fse_core.releases.release import Release
 from fse_core.target import Target
 
 _PREFIX = "model.layers.{i}.mlp"
 
 
-def _parts(model: Model, target: Target) -> tuple[Part, ...]:
+def _parts(model: Model, target: Target, release: Release) -> tuple[Part, ...]:
     text = model.text
     types = layer_types(text, 1)
     shared = text.integer("n_shared_experts", 1) > 0

@@ -6,6 +6,7 @@ Source: vllm/models/inkling/amd/model.py:135, amd/moe.py:424,484 and amd/mtp.py:
 from fse_core.families.base import Family, Part
 from fse_core.families.never_fuse import hidden_layers, moe_layers, separate
 from fse_core.read.model import Model
+from fse_core.releases.release import Release
 from fse_core.target import Target
 
 _CLASSES = {
@@ -14,7 +15,7 @@ _CLASSES = {
 }
 
 
-def _parts(model: Model, target: Target) -> tuple[Part, ...]:
+def _parts(model: Model, target: Target, release: Release) -> tuple[Part, ...]:
     dense = model.text.integer("dense_mlp_idx", 0)
     indices = [i for i in hidden_layers(model.text) if i >= dense]
     return (separate(_CLASSES[model.require_architecture()], moe_layers("model.layers.{i}.mlp", indices)),)

@@ -12,6 +12,7 @@ from fse_core.families.qwen_layers import VISION_NAMES, gated_layers
 from fse_core.names import GATE_UP
 from fse_core.read.getters import Fields
 from fse_core.read.model import Model
+from fse_core.releases.release import Release
 from fse_core.target import Target
 
 _CLASS = "InternS2MobiusForConditionalGeneration"
@@ -36,7 +37,7 @@ def _draft_layers(text: Fields) -> tuple[MoeLayer, ...]:
     return gated_layers(text, {}, range(count), "mtp.layers.{i}.mlp") if count else ()
 
 
-def _parts(model: Model, target: Target) -> tuple[Part, ...]:
+def _parts(model: Model, target: Target, release: Release) -> tuple[Part, ...]:
     # The target renames and packs for the draft, which takes over its quantization config.
     built = Part(
         model_class=_CLASS,

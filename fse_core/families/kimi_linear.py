@@ -9,6 +9,7 @@ from fse_core.families.base import Family, Part
 from fse_core.families.never_fuse import hidden_layers, moe_layers, next_layers, separate, with_draft
 from fse_core.read.getters import Fields
 from fse_core.read.model import Model
+from fse_core.releases.release import Release
 from fse_core.target import Target
 
 _CLASSES = {
@@ -26,7 +27,7 @@ def _built(text: Fields, indices: Iterable[int]) -> list[int]:
     return [i for i in indices if i >= dense and i % every == 0]
 
 
-def _parts(model: Model, target: Target) -> tuple[Part, ...]:
+def _parts(model: Model, target: Target, release: Release) -> tuple[Part, ...]:
     architecture = model.require_architecture()
     k3 = architecture == "KimiK3ForConditionalGeneration"
     name = "model.layers.{i}.block_sparse_moe"

@@ -6,6 +6,7 @@ Source: vllm/model_executor/models/llama4.py:107,340 and mllama4.py:781 at 0.33.
 from fse_core.families.base import Family, Part
 from fse_core.families.never_fuse import hidden_layers, moe_layers, separate
 from fse_core.read.model import Model
+from fse_core.releases.release import Release
 from fse_core.target import Target
 
 _CLASSES = {
@@ -14,7 +15,7 @@ _CLASSES = {
 }
 
 
-def _parts(model: Model, target: Target) -> tuple[Part, ...]:
+def _parts(model: Model, target: Target, release: Release) -> tuple[Part, ...]:
     architecture = model.require_architecture()
     root = "language_model." if architecture == "Llama4ForConditionalGeneration" else ""
     step = model.text.integer("interleave_moe_layer_step", 1)

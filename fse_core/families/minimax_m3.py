@@ -10,6 +10,7 @@ from fse_core.families.base import Family, MoeLayer, Part
 from fse_core.families.moe_layers import Defaults, draft_count, known, layer_count, moe_layers, number
 from fse_core.names import GATE_UP, Packed, Rename, Renames
 from fse_core.read.model import Model
+from fse_core.releases.release import Release
 from fse_core.report import Failure, PartName
 from fse_core.target import Target
 
@@ -87,7 +88,7 @@ def _layers(model: Model, indices: Iterable[int], root: str = "") -> tuple[MoeLa
     return moe_layers(f"{root}model.layers.{{i}}.block_sparse_moe", indices, slots) if slots else ()
 
 
-def _parts(model: Model, target: Target) -> tuple[Part, ...]:
+def _parts(model: Model, target: Target, release: Release) -> tuple[Part, ...]:
     architecture = known(model, _CLASSES)
     wrapped = architecture == _WRAPPER
     layers = _layers(model, _sparse(model), "language_model." if wrapped else "")

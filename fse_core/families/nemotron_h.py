@@ -8,6 +8,7 @@ from fse_core.families.base import Family, Part
 from fse_core.families.never_fuse import moe_layers, require_inner, separate, with_draft
 from fse_core.read.getters import Fields
 from fse_core.read.model import Model
+from fse_core.releases.release import Release
 from fse_core.target import Target
 
 _CLASSES = {
@@ -39,7 +40,7 @@ def _draft_indices(text: Fields) -> list[int]:
     return [i for i, kind in enumerate(kinds) if kind == "moe"]
 
 
-def _parts(model: Model, target: Target) -> tuple[Part, ...]:
+def _parts(model: Model, target: Target, release: Release) -> tuple[Part, ...]:
     architecture = model.require_architecture()
     root = "language_model." if "ForCausalLM" not in architecture else ""
     if root:

@@ -6,6 +6,7 @@ Source: vllm/model_executor/models/openpangu.py:180,883, openpangu_mtp.py:72 and
 from fse_core.families.base import Family, Part
 from fse_core.families.never_fuse import hidden_layers, moe_layers, next_layers, separate, with_draft
 from fse_core.read.model import Model
+from fse_core.releases.release import Release
 from fse_core.target import Target
 
 _CLASSES = {
@@ -16,7 +17,7 @@ _CLASSES = {
 _PREFIX = "model.layers.{i}.mlp"
 
 
-def _parts(model: Model, target: Target) -> tuple[Part, ...]:
+def _parts(model: Model, target: Target, release: Release) -> tuple[Part, ...]:
     text = model.text
     routed = text.optional_integer("n_routed_experts") is not None
     shared = text.optional_integer("n_shared_experts") is not None

@@ -6,10 +6,11 @@ Source: vllm/model_executor/models/qwen2_moe.py:157,314 at 0.33.0.
 from fse_core.families.base import Family, Part
 from fse_core.families.never_fuse import hidden_layers, moe_layers, separate
 from fse_core.read.model import Model
+from fse_core.releases.release import Release
 from fse_core.target import Target
 
 
-def _parts(model: Model, target: Target) -> tuple[Part, ...]:
+def _parts(model: Model, target: Target, release: Release) -> tuple[Part, ...]:
     text = model.text
     dense = set(text.integers("mlp_only_layers", []))
     step = text.integer("decoder_sparse_step", 1, least=1)

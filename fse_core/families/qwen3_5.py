@@ -8,6 +8,7 @@ from fse_core.families.moe_layers import Defaults, draft_count, known, layer_cou
 from fse_core.families.qwen_layers import TEXT_NAMES, VISION_NAMES, gated_layers
 from fse_core.names import GATE_UP
 from fse_core.read.model import Model
+from fse_core.releases.release import Release
 from fse_core.report import Failure
 from fse_core.target import Target
 
@@ -68,7 +69,7 @@ def _draft_part(model: Model) -> Part | None:
     )
 
 
-def _parts(model: Model, target: Target) -> tuple[Part, ...]:
+def _parts(model: Model, target: Target, release: Release) -> tuple[Part, ...]:
     part = _target_part(model, known(model, _CLASSES))
     draft = _draft_part(model) if target.draft and part.layers else None
     return (part, draft) if draft else (part,)

@@ -8,6 +8,7 @@ from fse_core.families.base import Family, Part
 from fse_core.families.never_fuse import hidden_layers, moe_layers, separate
 from fse_core.read.getters import Fields
 from fse_core.read.model import Model
+from fse_core.releases.release import Release
 from fse_core.target import Target
 
 _CLASSES = {
@@ -32,7 +33,7 @@ def _indices(text: Fields) -> list[int]:
     return [i for i in hidden_layers(text) if routed and i not in dense and (i + 1) % step == 0]
 
 
-def _parts(model: Model, target: Target) -> tuple[Part, ...]:
+def _parts(model: Model, target: Target, release: Release) -> tuple[Part, ...]:
     architecture = model.require_architecture()
     root = "" if architecture == "Qwen3MoeForCausalLM" else "language_model."
     layers = moe_layers(f"{root}model.layers.{{i}}.mlp", _indices(_text(model)), "shared_expert")

@@ -11,6 +11,7 @@ from fse_core.families.moe_layers import Defaults, after, draft_count, known, la
 from fse_core.families.qwen_layers import TEXT_NAMES, VISION_NAMES, gated_layers
 from fse_core.names import GATE_UP, Rename
 from fse_core.read.model import Model
+from fse_core.releases.release import Release
 from fse_core.target import Target
 
 _DEFAULTS: Defaults = {"num_hidden_layers": 40, "shared_expert_intermediate_size": 512}
@@ -43,7 +44,7 @@ def _draft_part(model: Model, first: int) -> Part:
     )
 
 
-def _parts(model: Model, target: Target) -> tuple[Part, ...]:
+def _parts(model: Model, target: Target, release: Release) -> tuple[Part, ...]:
     architecture = known(model, _CLASSES)
     wrapped = architecture == _WRAPPER
     count = layer_count(model.text, _DEFAULTS)

@@ -9,6 +9,7 @@ from fse_core.families.base import Family, Part
 from fse_core.families.never_fuse import hidden_layers, moe_layers, require_inner, separate
 from fse_core.read.getters import Fields
 from fse_core.read.model import Model
+from fse_core.releases.release import Release
 from fse_core.target import Target
 
 _CLASSES = {
@@ -30,7 +31,7 @@ def enumerated(text: Fields, key: str) -> list[int] | None:
         raise InputError(text.at(key), f"expected integers and commas, got {value!r}") from None
 
 
-def _parts(model: Model, target: Target) -> tuple[Part, ...]:
+def _parts(model: Model, target: Target, release: Release) -> tuple[Part, ...]:
     architecture = model.require_architecture()
     root = "language_model." if architecture == "Step3VLForConditionalGeneration" else ""
     if root:

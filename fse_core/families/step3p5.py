@@ -9,6 +9,7 @@ from fse_core.families.never_fuse import hidden_layers, moe_layers, next_layers,
 from fse_core.families.step3_text import enumerated
 from fse_core.read.getters import Fields
 from fse_core.read.model import Model
+from fse_core.releases.release import Release
 from fse_core.target import Target
 
 _CLASSES = {
@@ -25,7 +26,7 @@ def _sparse(text: Fields) -> set[int]:
     return set(hidden_layers(text)[3:] if named is None else named)
 
 
-def _parts(model: Model, target: Target) -> tuple[Part, ...]:
+def _parts(model: Model, target: Target, release: Release) -> tuple[Part, ...]:
     architecture = model.require_architecture()
     root = "language_model." if architecture == "Step3p7ForConditionalGeneration" else ""
     if root:

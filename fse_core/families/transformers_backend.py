@@ -10,6 +10,7 @@ from fse_core.families.base import Family, Part
 from fse_core.families.never_fuse import hidden_layers, layer_types, moe_layers, separate
 from fse_core.read.getters import Fields
 from fse_core.read.model import Model
+from fse_core.releases.release import Release
 from fse_core.target import Target
 
 _MODEL_CLASS = "TransformersMoEForCausalLM"
@@ -49,11 +50,16 @@ _TREES: Mapping[str, _Tree] = {
 }
 
 
-def _parts(model: Model, target: Target) -> tuple[Part, ...]:
+def _parts(model: Model, target: Target, release: Release) -> tuple[Part, ...]:
     tree = _TREES[model.require_architecture()]
     layers = moe_layers("model.layers.{i}.mlp", tree.indices(model.text), tree.shared_name)
     # The backend goes over Transformers' own model twice: it puts in the experts, and then the linear modules.
     return (replace(separate(_MODEL_CLASS, layers), experts_first=True),)
 
 
-FAMILY = Family(name="transformers_backend", architectures=dict.fromkeys(_TREES, _MODEL_CLASS), parts=_parts)
+FAMILY = Family(
+    name="transformers_backend",
+    architectures=dict.fromkeys(_TREES, _MODEL_CLASS),
+    parts=_parts,
+    unregistered=frozenset({"AXK2ForCausalLM", "Mistral4ForCausalLM", "SolarOpenForCausalLM"}),
+)

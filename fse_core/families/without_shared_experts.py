@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from fse_core.errors import Undecided
 from fse_core.families.base import Family, Part
 from fse_core.read.model import Model
+from fse_core.releases.release import Release
 from fse_core.target import Target
 
 
@@ -106,7 +107,7 @@ DENSE = _classes(
 )
 
 
-def _parts(model: Model, target: Target) -> tuple[Part, ...]:
+def _parts(model: Model, target: Target, release: Release) -> tuple[Part, ...]:
     architecture = model.require_architecture()
     if architecture in QWEN3_5_DENSE and model.text.get("model_type") == "qwen3_5_moe_text":
         raise Undecided(f"{architecture} with a MoE language model is not known")

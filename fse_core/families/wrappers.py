@@ -12,6 +12,7 @@ from fse_core.families.base import Family, Part
 from fse_core.families.inner_architectures import ARCHITECTURE_OF
 from fse_core.read.getters import Fields
 from fse_core.read.model import Model
+from fse_core.releases.release import Release
 from fse_core.target import Target
 
 _CLASSES = {
@@ -64,7 +65,7 @@ def _inner_architecture(outer: str, text: Fields) -> str:
     return ARCHITECTURE_OF[model_type]
 
 
-def _parts(model: Model, target: Target) -> tuple[Part, ...]:
+def _parts(model: Model, target: Target, release: Release) -> tuple[Part, ...]:
     outer = model.require_architecture()
     if model.text is model.config:
         raise Undecided(f"the config of {outer} has no language model of its own")
@@ -73,7 +74,7 @@ def _parts(model: Model, target: Target) -> tuple[Part, ...]:
     if family is None or family.name == FAMILY.name:
         raise Undecided(f"{outer} with the language model {inner} is not known")
     config = Fields({**model.text.raw, "architectures": [inner]}, model.text.path)
-    parts = family.parts(Model(source=model.source, config=config), replace(target, draft=False))
+    parts = family.parts(Model(source=model.source, config=config), replace(target, draft=False), release)
     if any(part.asks for part in parts):
         raise Undecided(f"how {outer} names the modules of {inner} is not known")
     root = "llm" if outer.startswith("Ovis") else "language_model"

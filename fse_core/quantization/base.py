@@ -31,8 +31,10 @@ class Question:
     """What the gate is asked: may the shared experts at `shared` become slots of the routed ones at `experts`?
 
     `packed` are the packed modules in force; `backend` is the MoE backend where the model class names one.
+    `model_class` is the vLLM class that asks.
     """
 
+    model_class: str
     experts: str
     shared: str
     packed: Packed
@@ -64,14 +66,14 @@ class Question:
 class Quantization:
     """A checkpoint's quantization block, as one vLLM class reads it.
 
-    A subclass is one file of this folder; `class_name` is the vLLM class. `gate` answers None where the class has no
-    branch in the gate, `routed_keys` where the release cannot tell the routed experts' keys for the online overlay.
+    A subclass is one file of this folder; `class_name` is the vLLM class. `routed_keys` answers None where the release
+    cannot tell the routed experts' keys for the online overlay.
     """
 
     class_name: ClassVar[str]
 
     @classmethod
-    def parse(cls, fields: Fields, model: Model) -> Self:
+    def parse(cls, fields: Fields, model: Model, release: Release) -> Self:
         """Read the block. ReleaseRaises where vLLM refuses it, InputError where it cannot be read at all."""
         return cls()
 
@@ -79,7 +81,8 @@ class Quantization:
         """The block after a model class has renamed the names in it."""
         return self
 
-    def gate(self, question: Question) -> Answer | None:
+    def gate(self, branch: str, question: Question) -> Answer | None:
+        """What the gate's branch for the vLLM class `branch` answers, None where that is not for this class."""
         return None
 
     def routed_keys(self, question: Question) -> tuple[QuantKey | None, QuantKey | None] | None:

@@ -12,6 +12,7 @@ from fse_core.quantization.regexes import compile_pattern
 from fse_core.read.expert_dtype import expert_dtype, is_v41
 from fse_core.read.getters import Fields
 from fse_core.read.model import Model
+from fse_core.releases.release import Release
 
 _EXPERT_DTYPES = ("fp4", "fp8")
 
@@ -31,8 +32,8 @@ class DeepseekV4Fp8(Fp8):
     experts: object
 
     @classmethod
-    def parse(cls, fields: Fields, model: Model) -> Self:
-        plain = Fp8.parse(fields, model)
+    def parse(cls, fields: Fields, model: Model, release: Release) -> Self:
+        plain = Fp8.parse(fields, model, release)
         return cls(
             ignored_layers=plain.ignored_layers,
             block=plain.block,
@@ -49,9 +50,12 @@ class DeepseekV4Fp8(Fp8):
             f"Unsupported DeepSeek V4 expert_dtype={self.experts!r}; expected one of {_EXPERT_DTYPES}.",
         )
 
-    def gate(self, question: Question) -> Answer | None:
+    def gate(self, branch: str, question: Question) -> Answer | None:
+        """Plain FP8's branch answers where its own says nothing of FP8 experts, or is never reached."""
+        if branch != self.class_name:
+            return super().gate(branch, question)
         if self.experts != "fp4":
-            return super().gate(question)
+            return question.no("deepseek_v4_routed") if "deepseek_v4_routed" in question.release.words else None
         block = question.model.quantization
         # V4.1's config class lays its text config flat, so that its block stands where the gate looks.
         elsewhere = block is not None and block.in_text and not is_v41(question.model)

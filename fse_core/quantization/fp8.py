@@ -9,6 +9,7 @@ from fse_core.quantization.base import YES, Answer, Quantization, Question, dema
 from fse_core.quantization.matching import NameList, skipped
 from fse_core.read.getters import Fields
 from fse_core.read.model import Model
+from fse_core.releases.release import Release
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,7 +26,7 @@ class Fp8(Quantization):
     store_dtype: str | None
 
     @classmethod
-    def parse(cls, fields: Fields, model: Model) -> Self:
+    def parse(cls, fields: Fields, model: Model, release: Release) -> Self:
         demand(fields, "quant_method")
         scheme = demand(fields, "activation_scheme")
         if scheme not in ("static", "dynamic"):
@@ -49,7 +50,9 @@ class Fp8(Quantization):
     def renamed(self, rename: Rename) -> "Fp8":
         return replace(self, ignored_layers=self.ignored_layers.renamed(rename))
 
-    def gate(self, question: Question) -> Answer | None:
+    def gate(self, branch: str, question: Question) -> Answer | None:
+        if branch != Fp8.class_name:
+            return None
         if self.store_dtype is not None:
             return question.no("fp8_store_dtype", store_dtype=self.store_dtype)
         if self.block is None:

@@ -1,7 +1,8 @@
 """The quantization gate: may a layer's shared experts become slots of its routed ones?
 
 Source: model_executor/layers/quantization/utils/config_utils.py:59 at 0.33.0. The release's data file names the
-questions and their order; the first that applies answers.
+questions and their order; the first that applies answers. Releases before 0.29.0 have no gate and fuse whatever comes,
+but for the questions that single classes ask themselves.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,6 +15,7 @@ from fse_core.quantization.base import YES, Answer, Quantization, Question
 from fse_core.quantization.keys import MXFP4_STATIC
 from fse_core.quantization.method import method_of
 from fse_core.quantization.online import Overlay, parse_overlay
+from fse_core.quantization.own_branches import OWN
 from fse_core.read.model import Model
 from fse_core.releases.release import Release
 from fse_core.target import Target
@@ -34,7 +36,7 @@ class Gate:
         method = None if block is None else method_of(block, model, release)
         if block is None or method is None:
             return cls()  # nothing to lay an overlay on: it has no effect
-        quantization = classes()[release.methods[method]].parse(block.fields, model)
+        quantization = classes()[release.methods[method]].parse(block.fields, model, release)
         if overlay is not None:
             overlay.require_some()
         return cls(quantization=quantization, overlay=overlay)
@@ -54,7 +56,11 @@ class Gate:
 
     def ask(self, question: Question) -> Answer:
         """The answer for one layer. ReleaseRaises where the release raises instead of answering."""
-        if self.quantization is None:
+        for branch, classes_ in question.release.own_branches.items():
+            answer = OWN[branch](self.quantization, question) if question.model_class in classes_ else None
+            if answer is not None:
+                return answer
+        if self.quantization is None or not question.release.branches:
             return YES
         for branch in question.release.branches:
             answer = _BRANCHES.get(branch, _class_branch)(self, branch, question)
@@ -91,9 +97,9 @@ def _mega_moe(gate: Gate, _branch: str, question: Question) -> Answer | None:
 
 
 def _class_branch(gate: Gate, branch: str, question: Question) -> Answer | None:
-    """The branch of one quantization class; FP8 experts of DeepSeek-V4 are asked as plain FP8."""
+    """The branch of one quantization class."""
     assert gate.quantization is not None
-    return gate.quantization.gate(question) if gate.quantization.class_name == branch else None
+    return gate.quantization.gate(branch, question)
 
 
 _BRANCHES: Mapping[str, Callable[[Gate, str, Question], Answer | None]] = {

@@ -9,6 +9,7 @@ from fse_core.quantization.base import Quantization, Question, raised_by, refuse
 from fse_core.quantization.matching import NameList, skipped
 from fse_core.read.getters import Fields
 from fse_core.read.model import Model
+from fse_core.releases.release import Release
 
 _ALGORITHMS = ["FP8", "FP8_PER_CHANNEL_PER_TOKEN", "FP8_PB_WO", "NVFP4", "W4A16_NVFP4", "MXFP8", "MIXED_PRECISION"]
 
@@ -21,7 +22,7 @@ class ModelOpt(Quantization):
     algorithm: str
 
     @classmethod
-    def parse(cls, fields: Fields, model: Model) -> Self:
+    def parse(cls, fields: Fields, model: Model, release: Release) -> Self:
         nested = "quantization" in fields
         if nested and not isinstance(fields.get("quantization"), dict):
             raise refuse("Expected 'quantization' to be a dictionary in config")

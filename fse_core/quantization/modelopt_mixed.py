@@ -7,6 +7,7 @@ from fse_core.quantization.base import refuse
 from fse_core.quantization.modelopt import ModelOpt
 from fse_core.read.getters import Fields
 from fse_core.read.model import Model
+from fse_core.releases.release import Release
 
 _BLOCK_FP8 = ("FP8_PB_WO", "FP8_BLOCK_SCALES")
 
@@ -18,16 +19,16 @@ class ModelOptMixedPrecision(ModelOpt):
     class_name: ClassVar[str] = "ModelOptMixedPrecisionConfig"
 
     @classmethod
-    def parse(cls, fields: Fields, model: Model) -> Self:
+    def parse(cls, fields: Fields, model: Model, release: Release) -> Self:
         """An export that keeps its map of layers in hf_quant_config.json alone is read from there."""
         if "quantized_layers" in fields:
-            return super().parse(fields, model)
+            return super().parse(fields, model, release)
         block = model.hf_quant_config
         if block is None:
             raise refuse("Cannot find the config file for modelopt_mixed")
         if block.object("producer", {}).get("name") != "modelopt":
             raise refuse("Unsupported quantization config found for modelopt_mixed in hf_quant_config.json.")
-        return super().parse(block, model)
+        return super().parse(block, model, release)
 
     @classmethod
     def validate(cls, algorithm: str, block: Fields, *, nested: bool) -> None:

@@ -8,6 +8,7 @@ from fse_core.quantization.matching import NameList
 from fse_core.quantization.modelopt import ModelOpt, demand_fields
 from fse_core.read.getters import Fields
 from fse_core.read.model import Model
+from fse_core.releases.release import Release
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,10 +18,10 @@ class ModelOptMxFp8(ModelOpt):
     class_name: ClassVar[str] = "ModelOptMxFp8Config"
 
     @classmethod
-    def parse(cls, fields: Fields, model: Model) -> Self:
+    def parse(cls, fields: Fields, model: Model, release: Release) -> Self:
         if "quantization" not in fields and not fields.get("quant_algo"):
             return cls(exclude=NameList(fields.strings("ignored_layers", [])), algorithm="MXFP8")
-        return super().parse(fields, model)
+        return super().parse(fields, model, release)
 
     @classmethod
     def validate(cls, algorithm: str, block: Fields, *, nested: bool) -> None:
@@ -29,7 +30,9 @@ class ModelOptMxFp8(ModelOpt):
         if nested:
             demand_fields("MXFP8", block, ("kv_cache_quant_algo", "exclude_modules"))
 
-    def gate(self, question: Question) -> Answer | None:
+    def gate(self, branch: str, question: Question) -> Answer | None:
+        if branch != self.class_name:
+            return None
         routed = self.excluded(question.experts, question.packed)
         for name in question.projections:
             if self.excluded(name, question.packed) != routed:

@@ -7,6 +7,7 @@ from fse_core.errors import ReleaseRaises
 from fse_core.quantization.base import Quantization
 from fse_core.read.getters import Fields
 from fse_core.read.model import Model
+from fse_core.releases.release import Release
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,7 +17,7 @@ class OnlineCheckpoint(Quantization):
     class_name: ClassVar[str] = "OnlineQuantizationConfig"
 
     @classmethod
-    def parse(cls, fields: Fields, model: Model) -> Self:
+    def parse(cls, fields: Fields, model: Model, release: Release) -> Self:
         raise ReleaseRaises(
             "NotImplementedError",
             "OnlineQuantizationConfig does not support loading from a checkpoint config. Use quantization_config or "

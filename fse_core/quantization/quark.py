@@ -16,6 +16,7 @@ from fse_core.quantization.matching import NameList, ignored, shard_names
 from fse_core.quantization.patterns import LayerIndex, Pattern, glob
 from fse_core.read.getters import Fields
 from fse_core.read.model import Model
+from fse_core.releases.release import Release
 
 Config = Mapping[str, Any]
 
@@ -37,7 +38,7 @@ class Quark(Quantization):
     pack_method: object
 
     @classmethod
-    def parse(cls, fields: Fields, model: Model) -> Self:
+    def parse(cls, fields: Fields, model: Model, release: Release) -> Self:
         if fields.get("export") is None:
             raise refuse("The export key should be included in the configurations of Quark quantized model")
         export = fields.object("export")
@@ -90,13 +91,20 @@ class Quark(Quantization):
         """The scheme of one module; an empty exception counts as none (config_utils.py:285 at 0.33.0)."""
         return self._layer_config(name) or self.global_config
 
-    def gate(self, question: Question) -> Answer | None:
-        if any(ignored(name, self._listed, question.packed) for name in question.projections):
+    def gate(self, branch: str, question: Question) -> Answer | None:
+        if branch != self.class_name:
+            return None
+        if self._excludes_shared(question):
             return question.no("quark_excludes")
         routed = self._config(question.experts)
         shards = [s for name in question.projections for s in shard_names(name, question.packed) or (name,)]
         alike = all(self._config(shard) == routed for shard in shards)
         return YES if alike else question.no("quark_differs")
+
+    def _excludes_shared(self, question: Question) -> bool:
+        if question.release.has("quark_excludes_by_text"):  # config_utils.py:145 at 0.29.0
+            return any("shared_expert" in entry for entry in self._listed.entries)
+        return any(ignored(name, self._listed, question.packed) for name in question.projections)
 
     def routed_keys(self, question: Question) -> tuple[QuantKey | None, QuantKey | None] | None:
         if self._excludes_routed(question):

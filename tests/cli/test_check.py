@@ -211,7 +211,7 @@ def test_the_environment_decides_whether_fusion_is_requested(capsys: pytest.Capt
         (["check", FUSES, "--env", "=1"], "KEY=VALUE"),
         (["check", FUSES, "--format", "xml"], "invalid choice"),
         (["check", FUSES, "--fail-on", "fatal"], "invalid choice"),
-        (["check", FUSES, "--vllm", "0.1.0"], "0.33.0"),
+        (["check", FUSES, "--vllm", "0.1.0"], "0.11.1"),
         (["check", FUSES, "--vllm", "newest"], "0.33.0"),
         (["check", FUSES, "--quantization-config", "{"], "--quantization-config"),
         (["check", FUSES, "--quantization-config", "[]"], "JSON object"),
@@ -271,7 +271,7 @@ def test_interrupted_is_quiet(capsys: pytest.CaptureFixture[str], monkeypatch: p
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--version"]) == 0
-    assert capsys.readouterr().out == "fse 0.1.0 (vLLM 0.33.0)\n"
+    assert capsys.readouterr().out == "fse 0.1.0 (vLLM 0.11.1 to 0.33.0)\n"
 
 
 def test_help_says_what_the_exit_statuses_mean(capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from fse_core import Target
+from fse_core import Target, releases
 from fse_core.families import families
 from fse_core.families.base import Part
 from fse_core.names import Rename
@@ -11,7 +11,9 @@ from fse_core.read.source import model_from_dict
 
 def parts(config: dict[str, Any], **target: Any) -> tuple[Part, ...]:
     """What the family of the config's first architecture says."""
-    return families()[config["architectures"][0]].parts(model_from_dict(config), Target(**target))
+    return families()[config["architectures"][0]].parts(
+        model_from_dict(config), Target(**target), releases.load("latest")
+    )
 
 
 def said(part: Part) -> str:

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from fse_core import releases
 from fse_core.errors import InputError, Undecided
 from fse_core.families import families
 from fse_core.families.base import Part
@@ -17,7 +18,7 @@ SHARED = "shared_experts"
 
 def parts_of(config: dict[str, Any], **target: Any) -> tuple[Part, ...]:
     model = model_from_dict(config)
-    return families()[model.require_architecture()].parts(model, Target(**target))
+    return families()[model.require_architecture()].parts(model, Target(**target), releases.load("latest"))
 
 
 def names(part: Part) -> list[tuple[int, str, str]]:

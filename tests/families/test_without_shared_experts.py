@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from fse_core import releases
 from fse_core.errors import Undecided
 from fse_core.families import families
 from fse_core.families.base import Part
@@ -16,7 +17,7 @@ QWEN2_MOE = {"num_hidden_layers": 2, "num_experts": 4, "shared_expert_intermedia
 
 def parts_of(config: dict[str, Any]) -> tuple[Part, ...]:
     model = model_from_dict(config)
-    return families()[model.require_architecture()].parts(model, Target())
+    return families()[model.require_architecture()].parts(model, Target(), releases.load("latest"))
 
 
 @pytest.mark.parametrize("architecture", ["LlamaForCausalLM", "BertModel"])

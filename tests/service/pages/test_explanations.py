@@ -47,7 +47,7 @@ def test_braces_that_are_no_field_stay() -> None:
 def test_each_thing_that_a_class_logs_as_it_declines_is_explained() -> None:
     config = {"architectures": ["Glm5NextForCausalLM"], "model_type": "glm5_next", "num_hidden_layers": 5}
     target = Target(gfx="gfx942", tp=2, dp=2, pcp=2, ep=True)
-    (part, *_) = GLM5_NEXT.parts(model_from_dict(config), target)
+    (part, *_) = GLM5_NEXT.parts(model_from_dict(config), target, releases.load("latest"))
     assert len(part.declines) == 5
     changes = {explain.reason(words, "latest").change for words in part.declines}
     assert len(changes) == 5
@@ -61,7 +61,7 @@ def test_the_errors_of_deepseek_v4_are_explained() -> None:
     from fse_core.families.deepseek_v4 import FAMILY
 
     model = model_from_dict({**config, "num_hidden_layers": 2, "n_routed_experts": 8})
-    (part, *_) = FAMILY.parts(model, Target(dp=2))
+    (part, *_) = FAMILY.parts(model, Target(dp=2), releases.load("latest"))
     assert part.startup is not None
     assert "data parallel" in explain.error(part.startup.type, part.startup.message, "latest").because
     mega = decided(part, model, "fp4", Target(moe_backend="aiter_mega_moe"))
