@@ -10,6 +10,7 @@ from fse_core.target import Target
 
 AITER, AITER_MOE = "VLLM_ROCM_USE_AITER", "VLLM_ROCM_USE_AITER_MOE"
 FUSION = "VLLM_ROCM_USE_AITER_FUSION_SHARED_EXPERTS"
+MEGA_MOE = "VLLM_ROCM_AITER_MEGA_MOE_FUSE_SHARED_EXPERTS"
 
 
 def aiter_moe(target: Target, release: Release) -> bool:
@@ -17,8 +18,10 @@ def aiter_moe(target: Target, release: Release) -> bool:
     return target.gfx in release.fusing_gfx and target.is_on(AITER, AITER_MOE)
 
 
-def refusal(kind: Literal["aiter", "environment"], target: Target, release: Release) -> str | None:
-    """Why fusion is not asked for, None where it is. The classes that read the environment alone ignore the rest."""
+def refusal(kind: Literal["aiter", "environment", "mega_moe"], target: Target, release: Release) -> str | None:
+    """Why fusion is not asked for, None where it is. The classes that read a variable alone ignore the rest."""
+    if kind == "mega_moe":  # models/deepseek_v4/amd/model.py:698 at 0.32.0
+        return None if target.is_on(MEGA_MOE) else f"{MEGA_MOE} is not on"
     if not target.is_on(FUSION):
         return f"{FUSION} is not on"
     if kind == "environment":

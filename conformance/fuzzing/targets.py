@@ -22,6 +22,9 @@ def target(draw: Draw, family: str, release: str) -> dict[str, Any]:
     for options, probability in _some_options(draw):
         if draw.chance(probability):
             made |= options
+    own = [name for name in releases.load(release).environment if name not in (FUSION, AITER, AITER_MOE)]
+    if own and draw.chance(0.3):
+        made["environment"] = {draw.one(tuple(own)): "1"}
     if draw.chance(0.12):
         made["environment"] = {draw.one((FUSION, AITER, AITER_MOE)): draw.one(VALUES) for _ in range(draw.one((1, 2)))}
     for options, probability in _of_the_family(draw, family):

@@ -45,7 +45,7 @@ class Part:
 
     asks: the class asks the quantization gate for its layers at this target; where not, its layers are separate.
     request: which switch the class reads: "aiter" (platform, AITER and its MoE, and the fusion variable), or
-        "environment" (the fusion variable alone).
+        "environment" (the fusion variable alone), or "mega_moe" (a variable of AITER's MegaMoE alone).
     mode: how a fused layer of this part runs. A part whose `always` is set fuses without asking the gate.
     backend: the MoE backend that the class hands to the gate.
     declines: what the class logs when it declines after the gate said yes, in its own words.
@@ -66,7 +66,7 @@ class Part:
     part: PartName = "target"
     asks: bool = True
     always: bool = False
-    request: Literal["aiter", "environment"] = "aiter"
+    request: Literal["aiter", "environment", "mega_moe"] = "aiter"
     mode: Mode = "aiter"
     backend: str | None = None
     declines: tuple[str, ...] = ()

@@ -55,7 +55,7 @@ def _has_vision(model: Model) -> bool:
     return only and model.model_type == "deepseek_v4" and model.config.integer("vision_n_layers", 0) > 0
 
 
-def _target_part(model: Model, target: Target, count: int, slots: int) -> Part:
+def _target_part(model: Model, target: Target, release: Release, count: int, slots: int) -> Part:
     vision = _has_vision(model)
     prefix = f"language_model.{_PREFIX}" if vision else _PREFIX
     part = Part(
@@ -65,12 +65,12 @@ def _target_part(model: Model, target: Target, count: int, slots: int) -> Part:
         renames=(_NAMES,),
         packed=W1_W3,
     )
-    if heterogeneous(model, target):
+    if heterogeneous(model, target, release):
         return replace(part, always=True, mode="heterogeneous", one_answer=False)
-    return decided(part, model, expert_dtype(model), target)
+    return decided(part, model, expert_dtype(model), target, release)
 
 
-def _draft_part(model: Model, target: Target, count: int, slots: int) -> Part | None:
+def _draft_part(model: Model, target: Target, release: Release, count: int, slots: int) -> Part | None:
     """The draft is never heterogeneous; its names move from `model.mtp` to the layers that follow the target's."""
     drafts = after(count, draft_count(model.config, "num_nextn_predict_layers", 1))
     if not slots or not drafts or model.model_type != "deepseek_v4":
@@ -84,15 +84,15 @@ def _draft_part(model: Model, target: Target, count: int, slots: int) -> Part | 
         renames=(moved,),
         packed=W1_W3,
     )
-    return decided(part, model, expert_dtype(model), target)
+    return decided(part, model, expert_dtype(model), target, release)
 
 
 def _parts(model: Model, target: Target, release: Release) -> tuple[Part, ...]:
     defaults = _defaults(model)
     count = layer_count(model.config, defaults)
     slots = number(model.config, "n_shared_experts", defaults) or 0
-    part = _target_part(model, target, count, slots)
-    draft = _draft_part(model, target, count, slots) if target.draft else None
+    part = _target_part(model, target, release, count, slots)
+    draft = _draft_part(model, target, release, count, slots) if target.draft else None
     return (part, draft) if draft else (part,)
 
 

@@ -40,15 +40,17 @@ def _holder(model: Model, key: str) -> Fields:
 def _parts(model: Model, target: Target, release: Release) -> tuple[Part, ...]:
     count = layer_count(_holder(model, "num_hidden_layers"), {})
     slots = number(_holder(model, "n_shared_experts"), "n_shared_experts", {}) or 0
+    nameless = release.has("deepseek_v41_maps_no_names")
+    refuses_pcp = release.has("deepseek_v41_refuses_pcp") and target.pcp > 1
     part = Part(
         model_class=_CLASS,
         layers=moe_layers("language_model.model.layers.{i}.ffn", range(count if slots else 0), slots),
         one_answer=False,
-        renames=(_NAMES,),
-        packed=W1_W3,
-        startup=Failure(type="NotImplementedError", message=_WITH_PCP) if target.pcp > 1 else None,
+        renames=() if nameless else (_NAMES,),
+        packed={} if nameless else W1_W3,
+        startup=Failure(type="NotImplementedError", message=_WITH_PCP) if refuses_pcp else None,
     )
-    return (decided(part, model, expert_dtype(model), target),)
+    return (decided(part, model, expert_dtype(model), target, release),)
 
 
 FAMILY = Family(name="deepseek_v41", architectures={_CLASS: _CLASS}, parts=_parts)

@@ -10,6 +10,7 @@ from fse_core.families.base import Part
 from fse_core.names import Packed
 from fse_core.read.getters import Fields
 from fse_core.read.model import Model
+from fse_core.releases.release import Release
 from fse_core.report import Failure
 from fse_core.target import Target
 
@@ -48,14 +49,15 @@ _CLASS_VALUES = {
 }
 
 
-def heterogeneous(model: Model, target: Target) -> bool:
+def heterogeneous(model: Model, target: Target, release: Release) -> bool:
     """Whether native FP8 shared experts run beside MXFP4 routed ones in one launch.
 
     That AITER itself has the kernels is taken for granted: it has on the one GPU that passes.
     """
     config = model.config
     return (
-        target.is_on(*_AITER, _FUSION)
+        release.has("deepseek_v4_heterogeneous")
+        and target.is_on(*_AITER, _FUSION)
         and target.gfx == "gfx950"
         and not target.ep
         and not target.eplb
@@ -115,30 +117,34 @@ def _mega_failure(expert_dtype: Any, target: Target) -> Failure | None:
     return None
 
 
-def _mega(part: Part, model: Model, expert_dtype: Any, target: Target, shared: int) -> Part:
+def _mega(part: Part, model: Model, expert_dtype: Any, target: Target, release: Release) -> Part:
     unquantized = model.quantization is None and target.overlay is None
+    by_variable = release.has("deepseek_v4_mega_moe_by_variable")
     # Only a single shared expert is asked about for this backend; otherwise the class's first question is its last.
-    if shared == 1:
-        part = replace(part, asks=True, request="aiter", mode="mega_moe", backend=MEGA)
+    if part.layers and part.layers[0].slots == 1:
+        if not by_variable:
+            part = replace(part, asks=True, request="aiter", mode="mega_moe", backend=MEGA)
+        elif target.ep:  # models/deepseek_v4/amd/model.py:696 at 0.32.0
+            part = replace(part, asks=True, request="mega_moe", mode="mega_moe", always=True)
     return replace(
         part,
         one_answer=False,
         # These experts are no MoE runner, so that they never come to MoRI's own check.
         gated=False,
         # The gate lets an unquantized model pass, the class then demands a quantization config.
-        on_fused=Failure(type="AssertionError", message="") if unquantized else None,
+        on_fused=Failure(type="AssertionError", message="") if unquantized and not by_variable else None,
         on_layer=_mega_failure(expert_dtype, target),
     )
 
 
-def decided(part: Part, model: Model, expert_dtype: Any, target: Target) -> Part:
+def decided(part: Part, model: Model, expert_dtype: Any, target: Target, release: Release) -> Part:
     """`part` with the way its layers decide at `target`. `expert_dtype` is what the class's config says it is."""
-    shared = part.layers[0].slots if part.layers else 0
-    with_dp = bool(shared) and target.is_on(_FUSION) and not target.ep and target.dp > 1
+    refuses_dp = release.has("deepseek_v4_refuses_dp") and bool(part.layers)
+    with_dp = refuses_dp and target.is_on(_FUSION) and not target.ep and target.dp > 1
     part = replace(
         part,
         asks=not target.ep,
         request="environment",
         startup=Failure(type="ValueError", message=_WITH_DP) if with_dp else part.startup,
     )
-    return _mega(part, model, expert_dtype, target, shared) if target.moe_backend == MEGA else part
+    return _mega(part, model, expert_dtype, target, release) if target.moe_backend == MEGA else part

@@ -33,8 +33,11 @@ def _declines(target: Target) -> Iterator[str]:
         yield "expert parallelism is enabled"
 
 
-def _types(config: Fields, count: int) -> list[str]:
-    return config.strings("mlp_layer_types", ["dense" if i < 3 else "sparse" for i in range(count)])
+def _types(config: Fields, count: int, release: Release) -> list[str]:
+    dense = 3
+    if release.has("glm5_next_counts_dense_layers"):  # transformers_utils/configs/glm5_next.py:185 at 0.31.0
+        dense = config.optional_integer("first_k_dense_replace") or 0
+    return config.strings("mlp_layer_types", ["dense" if i < dense else "sparse" for i in range(count)])
 
 
 def _layers(config: Fields, types: list[str], indices: Iterable[int], root: str = "") -> tuple[MoeLayer, ...]:
@@ -52,7 +55,7 @@ def _parts(model: Model, target: Target, release: Release) -> tuple[Part, ...]:
     architecture = known(model, _CLASSES)
     wrapped = architecture == _WRAPPER
     count = layer_count(config, _DEFAULTS)
-    types = _types(config, count)
+    types = _types(config, count, release)
     declines = tuple(_declines(target))
     part = Part(
         model_class=architecture,

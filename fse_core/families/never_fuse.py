@@ -1,10 +1,14 @@
-"""What the families share whose classes never ask for fusion: their shared experts stay a module of their own."""
+"""What the families share whose classes take no part in fusion: their shared experts stay a module of their own.
+
+A release that wires one of them says so in its data alone; it then decides as all others do.
+"""
 
 from collections.abc import Iterable
 
 from fse_core.errors import Undecided
 from fse_core.families.base import MoeLayer, Part
 from fse_core.families.moe_layers import MOST_LAYERS, layer_count
+from fse_core.names import GATE_UP
 from fse_core.read.getters import Fields
 from fse_core.report import PartName
 
@@ -36,16 +40,16 @@ def sparse_layers(text: Fields, dense_first: int) -> list[int]:
 def moe_layers(
     prefix: str, indices: Iterable[int], shared_name: str = "shared_experts", experts_name: str = "experts"
 ) -> tuple[MoeLayer, ...]:
-    """Layers of the module `prefix`, in which `{i}` is the index. They have no fused slots."""
+    """Layers of the module `prefix`, in which `{i}` is the index. Were they fused, it would be into one slot."""
     return tuple(
-        MoeLayer(index=i, prefix=prefix.format(i=i), slots=0, shared_name=shared_name, experts_name=experts_name)
+        MoeLayer(index=i, prefix=prefix.format(i=i), slots=1, shared_name=shared_name, experts_name=experts_name)
         for i in indices
     )
 
 
 def separate(model_class: str, layers: tuple[MoeLayer, ...], part: PartName = "target", *, gated: bool = True) -> Part:
-    """A part whose class has no fusion wired."""
-    return Part(model_class=model_class, layers=layers, part=part, asks=False, one_answer=False, gated=gated)
+    """A part whose class no release has wired yet."""
+    return Part(model_class=model_class, layers=layers, part=part, packed=GATE_UP, gated=gated)
 
 
 def with_draft(target: Part, draft: Part, asked: bool) -> tuple[Part, ...]:

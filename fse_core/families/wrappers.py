@@ -75,7 +75,7 @@ def _parts(model: Model, target: Target, release: Release) -> tuple[Part, ...]:
         raise Undecided(f"{outer} with the language model {inner} is not known")
     config = Fields({**model.text.raw, "architectures": [inner]}, model.text.path)
     parts = family.parts(Model(source=model.source, config=config), replace(target, draft=False), release)
-    if any(part.asks for part in parts):
+    if any(part.model_class in release.wired for part in parts):
         raise Undecided(f"how {outer} names the modules of {inner} is not known")
     root = "llm" if outer.startswith("Ovis") else "language_model"
     return tuple(

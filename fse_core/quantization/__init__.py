@@ -13,4 +13,4 @@ def classes() -> Mapping[str, type[Quantization]]:
     """The vLLM class's name to ours."""
     modules = (importlib.import_module(f"{__name__}.{info.name}") for info in pkgutil.iter_modules(__path__))
     found = (getattr(module, "CLASS", None) for module in modules)
-    return {cls.class_name: cls for cls in found if cls is not None}
+    return {name: cls for cls in found if cls is not None for name in (cls.class_name, *cls.former_names)}

@@ -7,6 +7,7 @@ from typing import ClassVar, Self
 from fse_core.errors import ReleaseRaises
 from fse_core.names import Packed, Rename
 from fse_core.quantization.keys import QuantKey
+from fse_core.quantization.storage import Stored
 from fse_core.read.getters import Fields
 from fse_core.read.model import Model
 from fse_core.releases.release import Release
@@ -71,6 +72,8 @@ class Quantization:
     """
 
     class_name: ClassVar[str]
+    former_names: ClassVar[tuple[str, ...]] = ()
+    """What the class was called in older releases."""
 
     @classmethod
     def parse(cls, fields: Fields, model: Model, release: Release) -> Self:
@@ -87,6 +90,14 @@ class Quantization:
 
     def routed_keys(self, question: Question) -> tuple[QuantKey | None, QuantKey | None] | None:
         """The (weight, activation) keys of the routed experts."""
+        return None
+
+    def numbered(self) -> bool:
+        """Whether a name or pattern of the block holds a digit, so that its layers may differ."""
+        return True
+
+    def stored(self, question: Question) -> Stored | None:
+        """How the block says that routed and shared experts are stored; None where it cannot be told."""
         return None
 
     def on_linear(self) -> ReleaseRaises | None:

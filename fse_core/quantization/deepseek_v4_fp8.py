@@ -9,6 +9,7 @@ from fse_core.quantization.base import YES, Answer, Question
 from fse_core.quantization.fp8 import Fp8
 from fse_core.quantization.keys import MXFP4_STATIC, QuantKey
 from fse_core.quantization.regexes import compile_pattern
+from fse_core.quantization.storage import Stored
 from fse_core.read.expert_dtype import expert_dtype, is_v41
 from fse_core.read.getters import Fields
 from fse_core.read.model import Model
@@ -33,7 +34,7 @@ class DeepseekV4Fp8(Fp8):
 
     @classmethod
     def parse(cls, fields: Fields, model: Model, release: Release) -> Self:
-        plain = Fp8.parse(fields, model, release)
+        plain = Fp8.parse(_from_quark(fields), model, release)
         return cls(
             ignored_layers=plain.ignored_layers,
             block=plain.block,
@@ -63,21 +64,37 @@ class DeepseekV4Fp8(Fp8):
             return question.no("deepseek_v4_no_block")
         return _quark_scheme(block.fields, question)
 
+    def stored(self, question: Question) -> Stored | None:
+        """FP4 experts are another format than the block's, and no list says so."""
+        return None if self.experts == "fp4" else super().stored(question)
+
     def routed_keys(self, question: Question) -> tuple[QuantKey | None, QuantKey | None] | None:
         if self.experts == "fp4" and question.backend == "aiter_mega_moe":
             return MXFP4_STATIC, None
         return None
 
 
+def _from_quark(fields: Fields) -> Fields:
+    """Quark's block in the words of FP8's, where the class reads that too (models/deepseek_v4/quant_config.py:159)."""
+    if fields.get("quant_method") != "quark":
+        return fields
+    ignored = [name for name in fields.sequence("exclude", []) if isinstance(name, str)]
+    block = {"quant_method": "fp8", "activation_scheme": "dynamic", "weight_block_size": [128, 128]}
+    return Fields({**block, "ignored_layers": ignored}, fields.path)
+
+
+def quark_stores_mxfp4(fields: Fields) -> bool:
+    """Whether the global scheme of Quark's block is MXFP4."""
+    config = fields.get("global_quant_config")
+    weight = config.get("weight") if isinstance(config, dict) else None
+    scheme = {"dtype": "fp4", "qscheme": "per_group", "group_size": 32}
+    return isinstance(weight, dict) and all(weight.get(key) == value for key, value in scheme.items())
+
+
 def _quark_scheme(fields: Fields, question: Question) -> Answer:
     """Source: model_executor/layers/quantization/utils/config_utils.py:191 at 0.33.0; names as in the checkpoint."""
     global_config = fields.object("global_quant_config", {})
-    weight = global_config.get("weight")
-    if not isinstance(weight, dict) or (weight.get("dtype"), weight.get("qscheme"), weight.get("group_size")) != (
-        "fp4",
-        "per_group",
-        32,
-    ):
+    if not quark_stores_mxfp4(fields):
         return question.no("deepseek_v4_not_quark")
     index, layers = layer_index(question.shared), question.model.text.integer("num_hidden_layers")
     place = f"mtp.{index - layers}" if index >= layers else f"layers.{index}"

@@ -7,6 +7,8 @@ from fse_core.errors import ReleaseRaises
 from fse_core.names import Rename
 from fse_core.quantization.base import YES, Answer, Quantization, Question, demand, raised_by, refuse
 from fse_core.quantization.matching import NameList, skipped
+from fse_core.quantization.reading import Listed
+from fse_core.quantization.storage import FP8_BLOCK, FP8_TENSOR, Stored
 from fse_core.read.getters import Fields
 from fse_core.read.model import Model
 from fse_core.releases.release import Release
@@ -62,6 +64,17 @@ class Fp8(Quantization):
             if skipped(name, self.ignored_layers, question.packed) != routed:
                 return question.no("fp8_ignores")
         return YES
+
+    def numbered(self) -> bool:
+        return self.ignored_layers.numbered
+
+    def stored(self, question: Question) -> Stored | None:
+        listed = Listed(
+            entries=self.ignored_layers,
+            keys=("ignored_layers", "modules_to_not_convert"),
+            skips=lambda name: skipped(name, self.ignored_layers, question.packed),
+        )
+        return listed.stored(question, FP8_TENSOR if self.block is None else FP8_BLOCK)
 
     def on_shared(self, question: Question) -> ReleaseRaises | None:
         return raised_by(lambda: skipped(question.projections[0], self.ignored_layers, question.packed))

@@ -8,7 +8,7 @@ but for the questions that single classes ask themselves.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from fse_core.errors import ReleaseRaises
+from fse_core.errors import ReleaseRaises, Undecided
 from fse_core.names import Rename
 from fse_core.quantization import classes
 from fse_core.quantization.base import YES, Answer, Quantization, Question
@@ -27,19 +27,28 @@ class Gate:
 
     quantization: Quantization | None = None
     overlay: Overlay | None = None
+    class_name: str | None = None
+    """What the release calls the class that reads the block."""
 
     @classmethod
     def of(cls, model: Model, target: Target, release: Release) -> "Gate":
         """Read block and overlay. ReleaseRaises where the release refuses either."""
-        overlay = None if target.overlay is None else parse_overlay(target.overlay, fnuz=target.gfx in release.fnuz_gfx)
+        fnuz = target.gfx in release.fnuz_gfx
+        overlay = None if target.overlay is None else parse_overlay(target.overlay, release, fnuz=fnuz)
         block = model.quantization
         method = None if block is None else method_of(block, model, release)
         if block is None or method is None:
             return cls()  # nothing to lay an overlay on: it has no effect
-        quantization = classes()[release.methods[method]].parse(block.fields, model, release)
+        name = release.methods[method]
+        reader = classes().get(name)
+        if reader is None:
+            raise Undecided(f"what {name} of vLLM {release.version} makes of a checkpoint is not known")
+        quantization = reader.parse(block.fields, model, release)
+        if "targets" not in release.overlay["keys"]:
+            overlay = None  # a checkpoint's own block wins (model_executor/model_loader/weight_utils.py:271 at 0.29.0)
         if overlay is not None:
             overlay.require_some()
-        return cls(quantization=quantization, overlay=overlay)
+        return cls(quantization=quantization, overlay=overlay, class_name=name)
 
     def renamed(self, rename: Rename) -> "Gate":
         """The overlay's patterns are not renamed: they name the release's own modules."""
@@ -63,7 +72,7 @@ class Gate:
         if self.quantization is None or not question.release.branches:
             return YES
         for branch in question.release.branches:
-            answer = _BRANCHES.get(branch, _class_branch)(self, branch, question)
+            answer = BRANCHES.get(branch, _class_branch)(self, branch, question)
             if answer is not None:
                 return answer
         return question.no("class_not_implemented", class_name=self.quantization.class_name)
@@ -102,7 +111,7 @@ def _class_branch(gate: Gate, branch: str, question: Question) -> Answer | None:
     return gate.quantization.gate(branch, question)
 
 
-_BRANCHES: Mapping[str, Callable[[Gate, str, Question], Answer | None]] = {
+BRANCHES: Mapping[str, Callable[[Gate, str, Question], Answer | None]] = {
     "online": _online,
     "mega_moe": _mega_moe,
 }

@@ -10,6 +10,7 @@ from functools import cached_property
 
 from fse_core.errors import OutOfTime, ReleaseRaises
 from fse_core.names import Packed, Rename
+from fse_core.quantization.meant import Meaning
 from fse_core.quantization.patterns import LayerIndex, Pattern, glob, regular
 
 _BUDGET_SECONDS = 2.0
@@ -33,6 +34,16 @@ class NameList:
 
     def renamed(self, rename: Rename) -> "NameList":
         return NameList([rename(entry) for entry in self.entries])
+
+    @cached_property
+    def numbered(self) -> bool:
+        """Whether any entry holds a digit: only such can tell one decoder layer from another."""
+        return any(char.isdigit() for char in self._joined)
+
+    @cached_property
+    def meaning(self) -> Meaning:
+        """The list as its author meant it."""
+        return Meaning(self.entries)
 
     @cached_property
     def names(self) -> frozenset[str]:

@@ -1,5 +1,6 @@
 """What NVIDIA ModelOpt's classes share: both dialects of the block, and how names are excluded."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -7,11 +8,20 @@ from fse_core.errors import ReleaseRaises
 from fse_core.names import Packed, Rename
 from fse_core.quantization.base import Quantization, Question, raised_by, refuse
 from fse_core.quantization.matching import NameList, skipped
+from fse_core.quantization.reading import Listed
+from fse_core.quantization.storage import FP8_BLOCK, FP8_CHANNEL, FP8_TENSOR, MXFP8, NVFP4, Storage, Stored
 from fse_core.read.getters import Fields
 from fse_core.read.model import Model
 from fse_core.releases.release import Release
 
-_ALGORITHMS = ["FP8", "FP8_PER_CHANNEL_PER_TOKEN", "FP8_PB_WO", "NVFP4", "W4A16_NVFP4", "MXFP8", "MIXED_PRECISION"]
+_STORAGE: Mapping[str, Storage] = {
+    "FP8": FP8_TENSOR,
+    "FP8_PER_CHANNEL_PER_TOKEN": FP8_CHANNEL,
+    "FP8_PB_WO": FP8_BLOCK,
+    "NVFP4": NVFP4,
+    "W4A16_NVFP4": NVFP4,
+    "MXFP8": MXFP8,
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,15 +43,15 @@ class ModelOpt(Quantization):
         cache = block.get("kv_cache_quant_algo") if nested else None
         if not isinstance(cache, str | None):
             raise refuse(f"kv_cache_quant_algo must be a string, got {type(cache)}")
-        key = "ignore" if not nested and "ignore" in block else "exclude_modules"
+        key = _exclude_key(block, release, nested=nested)
         listed = block.raw.get(key, [])
         if not isinstance(listed, list):
             raise refuse(f"exclude_modules must be a list, got {type(listed)}")
         _check_group_size(block.get("group_size"))
-        if algorithm not in _ALGORITHMS:
+        if algorithm not in release.modelopt_algorithms:
             raise refuse(
-                f"ModelOpt currently only supports: {_ALGORITHMS} quantizations in vLLM. Please check the "
-                "`hf_quant_config.json` file for your model's quant configuration."
+                f"ModelOpt currently only supports: {list(release.modelopt_algorithms)} quantizations in vLLM. Please "
+                "check the `hf_quant_config.json` file for your model's quant configuration."
             )
         cls.validate(algorithm, block, nested=nested)
         return cls(exclude=NameList(block.strings(key, [])), algorithm=algorithm)
@@ -60,6 +70,18 @@ class ModelOpt(Quantization):
                 entries.append(rename(entry))
         return replace(self, exclude=NameList(entries))
 
+    def numbered(self) -> bool:
+        return self.exclude.numbered
+
+    def stored(self, question: Question) -> Stored | None:
+        storage = _STORAGE.get(self.algorithm)
+        listed = Listed(
+            entries=self.exclude,
+            keys=("ignore", "exclude_modules", "ignored_layers"),
+            skips=lambda name: self.excluded(name, question.packed),
+        )
+        return None if storage is None else listed.stored(question, storage)
+
     def on_shared(self, question: Question) -> ReleaseRaises | None:
         return raised_by(lambda: self.excluded(question.projections[0], question.packed))
 
@@ -70,6 +92,13 @@ class ModelOpt(Quantization):
         if skipped(name, self.exclude, packed):
             return True
         return self.exclude.part_of(name) or self.exclude.globs_match(name)
+
+
+def _exclude_key(block: Fields, release: Release, *, nested: bool) -> str:
+    """Where the excluded modules are listed: until 0.33.0, a flat block's `exclude_modules` is overlooked."""
+    if nested or ("ignore" not in block and release.has("modelopt_flat_exclude_modules")):
+        return "exclude_modules"
+    return "ignore"
 
 
 def demand_fields(method: str, block: Fields, required: tuple[str, ...]) -> None:

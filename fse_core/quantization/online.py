@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from fse_core.errors import InputError, ReleaseRaises
+from fse_core.errors import InputError, ReleaseRaises, Undecided
 from fse_core.names import Packed
 from fse_core.quantization import keys
 from fse_core.quantization.base import Question, refuse
@@ -16,6 +16,7 @@ from fse_core.quantization.keys import QuantKey
 from fse_core.quantization.matching import NameList, ignored, shard_names
 from fse_core.quantization.regexes import compile_pattern
 from fse_core.read.getters import Fields
+from fse_core.releases.release import Release
 
 NAMES: Mapping[str, QuantKey] = {
     "fp8_per_tensor_static": keys.FP8_STATIC_TENSOR,
@@ -178,13 +179,15 @@ def _target(name: str, targets: Mapping[str, str], packed: Packed) -> str | None
     return patterns[0]
 
 
-def parse_overlay(raw: Mapping[str, Any], *, fnuz: bool) -> Overlay:
+def parse_overlay(raw: Mapping[str, Any], release: Release, *, fnuz: bool) -> Overlay:
     """Validate `--quantization-config` as vLLM does before it looks at the model, on a GPU with(out) fnuz FP8."""
+    if not release.overlay["keys"]:
+        raise Undecided(f"what --quantization-config may hold in vLLM {release.version} is not known")
     fields = Fields(raw, "--quantization-config")
     for key in fields:
-        if key not in ("linear", "moe", "ignore", "targets"):
+        if key not in release.overlay["keys"]:
             raise _invalid(key, "Unexpected keyword argument")
-    linear, moe = (_spec_of(fields, kind) for kind in ("linear", "moe"))
+    linear, moe = (_spec_of(fields, kind, release) for kind in ("linear", "moe"))
     if fields.get("ignore") is None and "ignore" in fields:
         raise _invalid("ignore", "Input should be a valid list")
     targets = _targets_of(fields)
@@ -202,23 +205,24 @@ def _invalid(place: str, words: str) -> ReleaseRaises:
     return ReleaseRaises("ValidationError", f"1 validation error for QuantizationConfigArgs\n{place}\n  {words}")
 
 
-def _named(name: object, place: str) -> QuantKey | None:
+def _named(name: object, place: str, release: Release) -> QuantKey | None:
     if name is None:
         return None
     if not isinstance(name, str):
         raise ReleaseRaises("TypeError", f"expected str or QuantKey, got {type(name).__name__}")
-    if name not in NAMES:
-        raise _invalid(place, f"Value error, unknown quantization name {name!r}; expected one of {sorted(NAMES)}")
+    names = release.overlay["names"]
+    if name not in names:
+        raise _invalid(place, f"Value error, unknown quantization name {name!r}; expected one of {sorted(names)}")
     return NAMES[name]
 
 
-def _spec_of(fields: Fields, kind: str) -> Spec | None:
+def _spec_of(fields: Fields, kind: str, release: Release) -> Spec | None:
     value = fields.get(kind)
     if value is None:
         return None
     if isinstance(value, str):
-        if value not in SHORTHANDS:
-            return Spec(weight=_named(value, kind))
+        if value not in release.overlay["shorthands"]:
+            return Spec(weight=_named(value, kind, release))
         weight = SHORTHANDS[value][kind == "moe"]
         if weight is None:
             raise _invalid(kind, f"Value error, online shorthand {value!r} does not define a {kind} spec")
@@ -228,7 +232,7 @@ def _spec_of(fields: Fields, kind: str) -> Spec | None:
     for key in value:
         if key not in ("weight", "activation"):
             raise _invalid(f"{kind}.{key}", "Unexpected keyword argument")
-    sides = {side: _named(value.get(side), f"{kind}.{side}") for side in ("weight", "activation")}
+    sides = {side: _named(value.get(side), f"{kind}.{side}", release) for side in ("weight", "activation")}
     return Spec(weight=sides["weight"], activation=sides["activation"])
 
 

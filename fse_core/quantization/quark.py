@@ -14,6 +14,8 @@ from fse_core.quantization.base import YES, Answer, Quantization, Question, rais
 from fse_core.quantization.keys import QuantKey
 from fse_core.quantization.matching import NameList, ignored, shard_names
 from fse_core.quantization.patterns import LayerIndex, Pattern, glob
+from fse_core.quantization.reading import Listed, leaves, place
+from fse_core.quantization.storage import Stored
 from fse_core.read.getters import Fields
 from fse_core.read.model import Model
 from fse_core.releases.release import Release
@@ -54,6 +56,8 @@ class Quark(Quantization):
             raise ReleaseRaises("AttributeError", "'NoneType' object has no attribute 'keys'")
         if groups:
             _take_kv_cache(groups, layer_configs)
+        if release.has("quark_reads_deepseek_weight") and model.model_type in ("deepseek_v3", "deepseek_v32"):
+            _read_weight(fields)
         return cls(
             exclude=None if fields.get("exclude") is None else NameList(fields.strings("exclude")),
             global_config=None
@@ -128,6 +132,34 @@ class Quark(Quantization):
         children = any(e == name or e.startswith(below) for e in self._listed.entries if not e.startswith("re:"))
         return children or ignored(name, self._listed, question.packed)
 
+    def numbered(self) -> bool:
+        return self.exclude is None or self.exclude.numbered or NameList(tuple(self.layer_configs)).numbered
+
+    def stored(self, question: Question) -> Stored | None:
+        """By the scheme of each side, where the list leaves it one."""
+        if self.exclude is None:
+            return None
+        routed, *shared = (
+            quark_schemes.storage(self._config(name) or {})
+            for name in (question.experts, *leaves(question.shared, question.packed))
+        )
+        if routed is None or any(storage is None for storage in shared):
+            return None
+        exclude = self.exclude
+        listed = Listed(
+            entries=exclude,
+            keys=("exclude",),
+            by_parent=False,
+            skips=lambda name: (
+                self._excludes_routed(question) if name == question.experts else ignored(name, exclude, question.packed)
+            ),
+        )
+        stored = listed.stored(question, routed)
+        other = next((storage for storage in shared if storage != routed), None)
+        if stored is None or other is None or stored.shared != routed:
+            return stored
+        return replace(stored, shared=other, place=place(question, ("layer_quant_config",)))
+
     def on_linear(self) -> ReleaseRaises | None:
         if self.exclude is None:
             return _NO_EXCLUDE
@@ -189,6 +221,14 @@ def _take_kv_cache(groups: Sequence[str], layer_configs: dict[str, Any]) -> None
     query = layer_configs.get("*q_proj")
     if query is not None:
         query["output_tensors"] = None
+
+
+def _read_weight(fields: Fields) -> None:
+    """The class looks into the global scheme's weight (quark/quark.py:107 at 0.29.0)."""
+    scheme = fields.get("global_quant_config") if "global_quant_config" in fields else {}
+    for value in (scheme, scheme.get("weight", {}) if isinstance(scheme, Mapping) else {}):
+        if not isinstance(value, Mapping):
+            raise ReleaseRaises("AttributeError", f"{type(value).__name__!r} object has no attribute 'get'")
 
 
 _NO_KV_CACHE = (

@@ -9,6 +9,7 @@ from typing import Any
 from fse_core.errors import InputError, ReleaseRaises
 from fse_core.quantization import keys
 from fse_core.quantization.keys import QuantKey
+from fse_core.quantization.storage import FP8_BLOCK, FP8_CHANNEL, FP8_TENSOR, INT8, MXFP4, MXFP8, PLAIN, Storage
 from fse_core.read.getters import Fields, shown
 
 Keys = tuple[QuantKey, QuantKey | None]
@@ -214,3 +215,18 @@ def routed_keys(config: Mapping[str, Any], pack_method: object, name: str) -> Ke
     if found is None:
         raise ReleaseRaises("RuntimeError", "Unsupported FusedMoe scheme")
     return found
+
+
+def storage(config: Mapping[str, Any]) -> Storage | None:
+    """How the weights of a module with this scheme are stored, None where it is none of the common ones."""
+    weight = config.get("weight")
+    if not weight:
+        return PLAIN
+    if not isinstance(weight, Mapping):  # several levels of scales
+        return None
+    if weight.get("dtype") == "fp4":
+        return MXFP4
+    if weight.get("dtype") == _INT8:
+        return INT8
+    by_scheme = {"per_tensor": FP8_TENSOR, "per_channel": FP8_CHANNEL, "per_block": FP8_BLOCK, "per_group": MXFP8}
+    return by_scheme.get(str(weight.get("qscheme"))) if weight.get("dtype") == _FP8 else None

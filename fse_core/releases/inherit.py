@@ -49,6 +49,7 @@ EMPTY: Data = {
     "gpu": {},
     "choices": {},
     "quantization": {},
+    "overlay": {"keys": [], "names": [], "shorthands": []},
     "gate": {"branches": [], "own": {}},
     "words": {},
     "wired": {"classes": []},

@@ -13,7 +13,8 @@ class Fault:
     """Something known to go wrong in a release.
 
     text: what happens, in plain words; source: where that can be looked up.
-    classes: the vLLM classes that it strikes, with layers that are `decision`; without any it is only told.
+    classes: the vLLM classes that it strikes, with layers that are `decision` ("any": whatever they are); without any
+        it is only told.
     when: names of conditions (rules/known_fault.py) that must all hold.
     """
 
@@ -39,6 +40,8 @@ class Release:
     choices: what an option of the target may be, by the target's field.
     methods: quantization method name to the class that reads it; `supported` are the names that ROCm takes, the
         keys of `methods` (in order) those that vLLM knows, `deprecated` those that it refuses by default.
+    modelopt_algorithms: what ModelOpt's classes take as quant_algo, in the order in which they say so.
+    overlay: what --quantization-config may hold: its `keys`, and the `names` and `shorthands` for what to quantize to.
     branches: the gate's questions, in the order in which they are asked; none where there is no gate.
     own_branches: questions that single vLLM classes ask before the gate, by the question.
     words: reason and error texts by their name; `{...}` are filled in.
@@ -58,6 +61,8 @@ class Release:
     methods: Mapping[str, str]
     supported: frozenset[str]
     deprecated: frozenset[str]
+    modelopt_algorithms: tuple[str, ...]
+    overlay: Mapping[str, tuple[str, ...]]
     branches: tuple[str, ...]
     own_branches: Mapping[str, frozenset[str]]
     words: Mapping[str, str]
@@ -82,6 +87,8 @@ class Release:
             methods=quantization["methods"],
             supported=frozenset(quantization["supported"]),
             deprecated=frozenset(quantization["deprecated"]),
+            modelopt_algorithms=tuple(quantization["modelopt_algorithms"]),
+            overlay={kind: tuple(names) for kind, names in data["overlay"].items()},
             branches=tuple(gate["branches"]),
             own_branches={branch: frozenset(classes) for branch, classes in gate["own"].items()},
             words=data["words"],
