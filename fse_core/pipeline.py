@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TypeVar
 
-from fse_core import releases, request
+from fse_core import releases, request, rules
 from fse_core.decide import Build, failure_of
 from fse_core.errors import InputError, OutOfTime, ReleaseRaises, Undecided
 from fse_core.families import families
@@ -14,6 +14,7 @@ from fse_core.quantization.gate import Gate
 from fse_core.read.model import Model
 from fse_core.releases.release import Release
 from fse_core.report import Failure, Layer, PartName, Report, Verdict
+from fse_core.rules.base import Facts, PartFacts
 from fse_core.target import Target
 
 T = TypeVar("T")
@@ -27,10 +28,20 @@ def run(model: Model, target: Target) -> Report:
     release = releases.load(target.vllm)
     release.require(target)
     report = _blank(model, replace(target, vllm=release.version), release)
+    facts = Facts(model=model, target=target, release=release)
     try:
-        return _decided(report, model, target, release)
+        decided, parts = _decided(report, model, target, release)
+        return _with_findings(decided, replace(facts, parts=parts))
     except (InputError, Undecided) as error:
-        return replace(report, undecided_reason=str(error), out_of_time=isinstance(error, OutOfTime))
+        undecided = replace(report, undecided_reason=str(error), out_of_time=isinstance(error, OutOfTime))
+        return _with_findings(undecided, facts)
+
+
+def _with_findings(report: Report, facts: Facts) -> Report:
+    found = rules.findings(facts, report.layers)
+    breaks = found.breaks and report.verdict == "fuses"
+    verdict: Verdict = "breaks" if breaks else report.verdict
+    return replace(report, findings=found.findings, layers=found.layers, verdict=verdict)
 
 
 def _blank(model: Model, target: Target, release: Release) -> Report:
@@ -56,7 +67,8 @@ def _readable(fact: Callable[[], T]) -> T | None:
         return None
 
 
-def _decided(report: Report, model: Model, target: Target, release: Release) -> Report:
+def _decided(report: Report, model: Model, target: Target, release: Release) -> tuple[Report, tuple[PartFacts, ...]]:
+    """The report without findings, and the parts that were decided about."""
     until = time.monotonic() + _PATIENCE
     if target.plugin:
         raise Undecided("what a patched release does is not known to this version of fse")
@@ -71,9 +83,10 @@ def _decided(report: Report, model: Model, target: Target, release: Release) -> 
     except ReleaseRaises as raised:
         failure = failure_of(raised)
     if gate.quantization is not None:
-        report = replace(report, quantization=gate.quantization.class_name)
+        report = replace(report, quantization=gate.class_name)
     build = Build(model=model, target=target, release=release, checkpoint=gate, gate=gate, packed={}, until=until)
     layers: list[Layer] = []
+    decided: list[PartFacts] = []
     failed: PartName | None = None if failure is None else "target"
     for part in parts:
         if failed is not None:
@@ -82,15 +95,17 @@ def _decided(report: Report, model: Model, target: Target, release: Release) -> 
         build = build.entering(part)
         found, failure = build.part(part)
         layers += found
+        decided.append(PartFacts(part=part, gate=build.gate, packed=build.packed, layers=found))
         if failure is not None or any(layer.decision.error is not None for layer in found):
             failed = part.part
-    return replace(
+    report = replace(
         report,
         layers=tuple(layers),
         startup_error=failure,
         startup_part=failed if failure is not None else None,
         verdict=_verdict(layers, failed),
     )
+    return report, tuple(decided)
 
 
 def _parts(model: Model, target: Target, release: Release) -> tuple[Part, ...]:

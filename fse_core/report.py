@@ -56,7 +56,7 @@ class Fix:
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """What we know beyond the decision."""
+    """What we know beyond the decision. `part` is the one that `layers` are of, None where it is about no layer."""
 
     rule: str
     name: str
@@ -64,6 +64,7 @@ class Finding:
     confidence: Confidence
     consequence: Consequence
     message: str
+    part: PartName | None = None
     layers: str = ""
     evidence: tuple[str, ...] = ()
     fixes: tuple[Fix, ...] = ()

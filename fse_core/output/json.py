@@ -28,15 +28,16 @@ def report_to_dict(report: Report) -> dict[str, Any]:
         "verdict": report.verdict,
         "requested": report.requested,
         "requested_reason": report.requested_reason,
-        "layers": [_layer(layer) for layer in report.layers],
+        "layers": [layer_to_dict(layer) for layer in report.layers],
         "undecided_reason": report.undecided_reason,
         "startup_error": _failure(report.startup_error),
         "startup_part": report.startup_part,
-        "findings": [_finding(finding) for finding in report.findings],
+        "findings": [finding_to_dict(finding) for finding in report.findings],
     }
 
 
-def _layer(layer: Layer) -> dict[str, Any]:
+def layer_to_dict(layer: Layer) -> dict[str, Any]:
+    """One of `layers`."""
     return {
         "index": layer.index,
         "part": layer.part,
@@ -56,7 +57,8 @@ def _failure(failure: Failure | None) -> dict[str, str] | None:
     return None if failure is None else {"type": failure.type, "message": failure.message}
 
 
-def _finding(finding: Finding) -> dict[str, Any]:
+def finding_to_dict(finding: Finding) -> dict[str, Any]:
+    """One of `findings`."""
     return {
         "rule": finding.rule,
         "name": finding.name,
@@ -64,6 +66,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "confidence": finding.confidence,
         "consequence": finding.consequence,
         "message": finding.message,
+        "part": finding.part,
         "layers": finding.layers,
         "evidence": list(finding.evidence),
         "fixes": [
@@ -79,4 +82,4 @@ def _render(reports: Sequence[Report], style: Style) -> str:
     return json.dumps(objects[0] if len(objects) == 1 else objects, indent=2, ensure_ascii=True) + "\n"
 
 
-FORMAT = Format(summary="fse.report/1 for programs", render=_render)
+FORMAT: Format[Report] = Format(summary="fse.report/1 for programs", render=_render)

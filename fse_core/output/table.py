@@ -2,10 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 
+from fse_core.grouping import Group, groups, layer_words
 from fse_core.output import Format, Style
-from fse_core.output.words.layers import Group, groups, numbers
+from fse_core.output.words.source import model_words, source_words
 from fse_core.output.words.summary import served, summary, target_words
-from fse_core.output.words.text import Tone, paint, printable, wrapped
+from fse_core.output.words.text import Tone, labelled, paint, printable, wrapped
 from fse_core.report import Failure, Finding, Report
 
 _INDENT = 2
@@ -36,26 +37,13 @@ def _lines(report: Report, style: Style) -> Iterator[str]:
 
 
 def _header(report: Report, style: Style) -> Iterator[str]:
-    yield from wrapped(_source(report), style, tone="strong")
+    yield from wrapped(source_words(report.source), style, tone="strong")
     for label, value in (("model", _model(report)), ("target", target_words(report.target))):
-        first, *rest = wrapped(value, style, indent=_INDENT + 8)
-        yield " " * _INDENT + paint(f"{label:<8}", "faint", style) + first.lstrip()
-        yield from rest
-
-
-def _source(report: Report) -> str:
-    source = report.source
-    if source.kind != "hub":
-        return "standard input" if source.kind == "inline" else source.id
-    at = f" at {source.revision}" if source.revision else ""
-    commit = f", commit {source.commit}" if source.commit and source.commit != source.revision else ""
-    return f"{source.id}{at}{commit}"
+        yield from labelled(label, value, style, indent=_INDENT)
 
 
 def _model(report: Report) -> str:
-    facts = [report.architecture or "no architecture named"]
-    if report.layer_count is not None:
-        facts.append(f"{report.layer_count} layers")
+    facts = [model_words(report.architecture, report.layer_count)]
     if report.quantization is not None:
         facts.append(report.quantization)
     elif report.verdict in ("fuses", "separate", "not_applicable"):  # else the block may not have been read
@@ -65,7 +53,7 @@ def _model(report: Report) -> str:
 
 def _layers(report: Report, style: Style) -> Iterator[str]:
     found = groups(report.layers)
-    names = [_name(group) for group in found]
+    names = [layer_words(group.first.part, group.indices) for group in found]
     column = max(map(len, names), default=0)
     if style.width is not None:
         column = min(column, style.width // 2)
@@ -74,12 +62,6 @@ def _layers(report: Report, style: Style) -> Iterator[str]:
         how = paint(decision.decision, _TONES[decision.decision], style)
         yield " " * _INDENT + f"{name:<{column}}  {how}{_mode(group)}"
         yield from _words(group, style)
-
-
-def _name(group: Group) -> str:
-    part = "draft layer" if group.first.part == "draft" else "layer"
-    count = len(group.layers)
-    return f"{part} {group.first.index}" if count == 1 else f"{part}s {numbers(group.indices)} ({count})"
 
 
 def _mode(group: Group) -> str:
@@ -127,7 +109,8 @@ def _findings(report: Report, style: Style) -> Iterator[str]:
 
 
 def _finding(finding: Finding, style: Style) -> Iterator[str]:
-    where = f", layers {finding.layers}" if finding.layers else ""
+    kind = "draft layers" if finding.part == "draft" else "layers"
+    where = f", {kind} {finding.layers}" if finding.layers else ""
     severity = paint(finding.severity, _TONES[finding.severity], style)
     yield " " * _INDENT + f"{severity} {printable(f'{finding.rule} {finding.name}{where}')}"
     yield from wrapped(finding.message, style, indent=_DEEPER)
@@ -137,4 +120,4 @@ def _finding(finding: Finding, style: Style) -> Iterator[str]:
         yield from wrapped(f"fix ({fix.safety}): {fix.summary}", style, indent=_DEEPER)
 
 
-FORMAT = Format(summary="for people", render=_render)
+FORMAT: Format[Report] = Format(summary="for people", render=_render)

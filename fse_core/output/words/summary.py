@@ -68,10 +68,11 @@ def where(target: Mapping[str, Any]) -> str:
 
 def target_words(target: Mapping[str, Any]) -> str:
     """The release, the GPU and every option that is not as it is by itself."""
-    return ", ".join([served(target), str(target["gfx"]), *_options(target)])
+    return ", ".join([served(target), str(target["gfx"]), *option_words(target)])
 
 
-def _options(target: Mapping[str, Any]) -> Iterator[str]:
+def option_words(target: Mapping[str, Any]) -> Iterator[str]:
+    """The sizes, and every option that is not as it is by itself."""
     for key in _SIZES:
         if key == "tp" or target.get(key, 1) != 1:
             yield f"{key} {target[key]}"

@@ -30,3 +30,9 @@ def wrapped(text: str, style: Style, *, indent: int = 0, tone: Tone = "plain") -
     room = max(style.width - indent, 20)
     lines = textwrap.wrap(text, room, break_long_words=False, break_on_hyphens=False) or [""]
     return [lead + paint(line, tone, style) for line in lines]
+
+
+def labelled(label: str, text: str, style: Style, *, indent: int, column: int = 8) -> list[str]:
+    """`label  text`, the text in a column of its own."""
+    first, *rest = wrapped(text, style, indent=indent + column)
+    return [" " * indent + paint(f"{label:<{column}}", "faint", style) + first[indent + column :], *rest]

@@ -1,0 +1,71 @@
+"""Changes that several rules propose."""
+
+from fse_core import releases, request
+from fse_core.names import Rename
+from fse_core.quantization.reading import leaves
+from fse_core.report import Fix
+from fse_core.rules.base import Facts, PartFacts
+
+
+def fusion_off() -> Fix:
+    """Run the shared experts as modules of their own."""
+    return Fix(
+        kind="env",
+        safety="lossless",
+        summary=f"set {request.FUSION}=0: the shared experts run as modules of their own, as they are stored",
+        patch={request.FUSION: "0"},
+    )
+
+
+def gate_release(facts: Facts) -> Fix | None:
+    """The first release that asks before it fuses."""
+    if facts.release.branches:
+        return None
+    first = next((name for name in releases.known() if releases.load(name).branches), None)
+    if first is None:
+        return None
+    return Fix(
+        kind="release",
+        safety="lossless",
+        summary=f"use vLLM {first} or newer, which asks for each layer and leaves such a one unfused",
+        patch={"vllm": first},
+    )
+
+
+def requantized_online(shared_name: str) -> Fix:
+    """The overlay that makes MXFP4 of a 16-bit shared expert while it loads."""
+    targets = {f"*{shared_name}*": "mxfp4"}
+    return Fix(
+        kind="quantization_config",
+        safety="changes-numerics",
+        summary="use vLLM 0.32.0 or newer and quantize the shared experts to MXFP4 while they load, by "
+        f"--quantization-config with the target *{shared_name}*",
+        patch={"vllm": "0.32.0", "quantization_config": {"targets": targets}},
+    )
+
+
+def rewritten_list(facts: Facts, part: PartFacts, place: str, entries: tuple[str, ...]) -> Fix | None:
+    """The exclude list with each projection's full name in the place of entries that the release does not take.
+
+    None where the class renames what is listed, so that the names here are not those of the file.
+    """
+    block = facts.model.quantization
+    key = place.rpartition(".")[2]
+    if block is None or block.in_text or block.compression or not isinstance(block.fields.get(key), list):
+        return None
+    names = [leaf for layer in part.layers for leaf in leaves(layer.shared, part.packed)]
+    if any(_moved(rename, name) for rename in part.part.renames for name in (*names, *entries)):
+        return None
+    then = "they are then left unfused" if facts.release.branches else "and turn fusion off: they are then left"
+    kept = [entry for entry in block.fields.strings(key) if entry not in entries]
+    return Fix(
+        kind="config_patch",
+        safety="lossless",
+        summary=f"write the {len(names)} full names of the shared experts' projections in {place} instead of "
+        f"{', '.join(entries[:3])}{' ...' if len(entries) > 3 else ''}; {then} as they are stored",
+        patch={"quantization_config": {key: [*kept, *(name for name in names if name not in kept)]}},
+    )
+
+
+def _moved(rename: Rename, name: str) -> bool:
+    return rename(name) != name

@@ -1,0 +1,68 @@
+"""The loader cannot cut the shared expert's scales into slots.
+
+The loader cuts each of the shared expert's tensors into one piece a slot, along its rows or (for the down projection)
+its columns. It looks at the number of dimensions, not at what the tensor is. A scale without dimensions, as FP8 with
+one scale a tensor and NVFP4 usually have, ends in an IndexError; one of a single element cannot be cut in two. One
+scale a row is cut along the wrong axis where there are several shared experts, and part of the slots' scales is never
+written.
+
+Whether a scale has no dimension or one of a single element the config does not say; the tensors' headers do.
+"""
+
+from collections.abc import Iterator
+from functools import partial
+
+from fse_core.quantization.storage import NVFP4, Storage
+from fse_core.report import Confidence, Consequence, Layer
+from fse_core.rules import fixes
+from fse_core.rules.base import Facts, Hit, PartFacts, Rule, by, where
+
+RULE = Rule(id="FSE114", name="scales-do-not-split", confidence="likely", about_slots=True)
+
+_Trouble = tuple[Storage, Consequence, Confidence, str]
+
+
+def check(facts: Facts) -> Iterator[Hit]:
+    """Fused layers that are stored alike, in a format whose scales do not split."""
+    for part in facts.parts:
+        for trouble, layers in by(part.fused(), partial(_trouble, facts, part)).items():
+            if trouble is not None:
+                yield _hit(facts, part, trouble, layers)
+
+
+def _hit(facts: Facts, part: PartFacts, trouble: _Trouble, layers: tuple[Layer, ...]) -> Hit:
+    storage, consequence, confidence, words = trouble
+    slots = layers[0].slots
+    block = facts.model.quantization
+    return Hit(
+        message=f"{where(layers)}: the experts are stored as {storage.name}, with {slots} slot{'s' * (slots > 1)} for "
+        f"shared experts. {words}",
+        consequence=consequence,
+        confidence=confidence,
+        layers=layers,
+        evidence=() if block is None else (block.fields.path,),
+        fixes=(fixes.fusion_off(),),
+    )
+
+
+def _trouble(facts: Facts, part: PartFacts, layer: Layer) -> _Trouble | None:
+    stored = facts.stored(part, layer)
+    if stored is None or stored.routed != stored.shared:
+        return None
+    storage = stored.shared
+    if storage == NVFP4 or storage.scales == "tensor":
+        if layer.slots > 1:
+            words = "Neither a scale without dimensions nor one of a single element can be cut into them."
+            return storage, "load_fails", "certain", words
+        words = "If the scales have no dimension, as exporters usually write them, loading ends in an IndexError."
+        return storage, "load_fails", "likely", words
+    if storage.scales == "channel" and layer.slots > 1 and not _two_dimensional(part):
+        words = "The down projection's scales are cut along the wrong axis, and part of the slots' is never written."
+        return storage, "silent_corruption", "certain", words
+    return None
+
+
+def _two_dimensional(part: PartFacts) -> bool:
+    """Whether the format writes one scale a row as a column."""
+    quantization = part.gate.quantization
+    return quantization is not None and quantization.class_name == "CompressedTensorsConfig"
