@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help check serve test lint format types contracts conformance bench clean
+.PHONY: help check serve test lint format types contracts conformance bench docs clean
 
 help: ## show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1|/' | awk -F'|' '{printf "  make %-12s %s\n", $$1, $$2}'
@@ -58,8 +58,11 @@ contracts: $(VENV)/ready-dev ## which room may import which
 conformance: $(VENV)/ready-dev ## ask the real vLLM release the same questions and compare
 	$(BIN)/python -m conformance
 
-bench: $(VENV)/ready-dev ## how fast, against the release itself and against hf-mem
-	$(BIN)/python -m benchmarks.check
+bench: $(VENV)/ready-dev ## how fast: a check, against the release itself and hf-mem; matrices; the service, against bare FastAPI
+	@failed=0; for part in check matrix service; do $(BIN)/python -m benchmarks.$$part || failed=1; done; exit $$failed
+
+docs: $(VENV)/ready ## write the page docs/releases.md anew from the releases' data
+	@$(BIN)/fse releases --format markdown > docs/releases.md.new && mv docs/releases.md.new docs/releases.md
 
 clean: ## remove what the targets above made
 	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache .schemathesis

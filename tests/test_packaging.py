@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[1]
 CORE = ROOT / "fse_core"
 SERVICE = ROOT / "service"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-EXTRAS = {"read/hub.py": {"huggingface_hub"}, "read/hub_errors.py": {"huggingface_hub"}}
+EXTRAS = {f"read/{name}.py": {"huggingface_hub"} for name in ("hub", "hub_direct", "hub_errors")}
 """Who may ask for an extra, inside a function."""
 
 

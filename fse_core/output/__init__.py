@@ -1,11 +1,16 @@
-"""One file a format: each module beside this one is a format and defines `FORMAT`."""
+"""One file a format: each module beside this one is a format of reports and defines `FORMAT`.
+
+What else is written has a folder of its own here, with a module for each of its formats: matrix, diff, releases,
+installed.
+"""
 
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from typing import Any, Generic, TypeVar
 
-from fse_core.report import Report
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,20 +22,20 @@ class Style:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Format:
-    """A way to write reports. `render` gives the whole text, its last line end included."""
+class Format(Generic[T]):
+    """A way to write reports, or what else there is. `render` gives the whole text, its last line end included."""
 
     summary: str
-    render: Callable[[Sequence[Report], Style], str]
+    render: Callable[[Sequence[T], Style], str]
 
 
-def names() -> list[str]:
-    """The formats that there are, without loading any."""
-    files = os.listdir(os.path.dirname(__file__))
+def names(what: str = "") -> list[str]:
+    """The formats that there are of reports, or of `what`, without loading any."""
+    files = os.listdir(os.path.join(os.path.dirname(__file__), what))
     return sorted(name.removesuffix(".py") for name in files if name.endswith(".py") and name != "__init__.py")
 
 
-def find(name: str) -> Format:
-    """The format called `name`, one of `names()`."""
-    found: Format = import_module(f"{__name__}.{name}").FORMAT
+def find(name: str, what: str = "") -> Format[Any]:
+    """The format called `name`, one of `names(what)`."""
+    found: Format[Any] = import_module(".".join(part for part in (__name__, what, name) if part)).FORMAT
     return found

@@ -98,7 +98,18 @@ def test_offline_is_told_to_the_hub_client(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["check", "--help"], ["check"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--help"],
+        ["check", "--help"],
+        ["check"],
+        ["matrix", "--help"],
+        ["diff", "a"],
+        ["releases"],
+        ["matrix", "a", "--tp", "0"],
+    ],
+)
 def test_no_family_is_loaded_to_say_what_the_command_line_is(arguments: list[str]) -> None:
     program = (
         "import sys\nfrom fse_core.cli import main\n"

@@ -1,0 +1,1 @@
+"""Two reports compared: one file a format."""

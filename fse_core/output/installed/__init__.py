@@ -1,0 +1,1 @@
+"""What an installation was recognised as: one file a format."""

@@ -1,0 +1,1 @@
+"""A matrix: one file a format."""

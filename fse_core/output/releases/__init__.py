@@ -1,0 +1,1 @@
+"""Known releases: one file a format."""
