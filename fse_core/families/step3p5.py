@@ -18,7 +18,10 @@ _CLASSES = {
 }
 
 
-def _sparse(text: Fields) -> set[int]:
+def _sparse(text: Fields, release: Release) -> set[int]:
+    if release.has("step3p5_lists_layers_by_number"):  # model_executor/models/step3p5.py:470 at 0.32.0
+        listed = enumerated(text, "moe_layers_enum")
+        return set(hidden_layers(text)[1:] if listed is None else listed)
     if text.get("mlp_layer_types") is not None:
         types = text.strings("mlp_layer_types") + text.strings("mtp_mlp_layer_types", [])
         return {i for i, kind in enumerate(types) if kind == "sparse"}
@@ -31,7 +34,7 @@ def _parts(model: Model, target: Target, release: Release) -> tuple[Part, ...]:
     root = "language_model." if architecture == "Step3p7ForConditionalGeneration" else ""
     if root:
         require_inner(architecture, model.text, "Step3p5ForCausalLM")
-    sparse = _sparse(model.text)
+    sparse = _sparse(model.text, release)
     built = [i for i in hidden_layers(model.text) if i in sparse]
     drafted = [i for i in next_layers(model.text) if i in sparse]
     return with_draft(
