@@ -58,11 +58,12 @@ contracts: $(VENV)/ready-dev ## which room may import which
 conformance: $(VENV)/ready-dev ## ask the real vLLM release the same questions and compare
 	$(BIN)/python -m conformance
 
-bench: $(VENV)/ready-dev ## how fast: a check, against the release itself and hf-mem; matrices; the service, against bare FastAPI
-	@failed=0; for part in check matrix service; do $(BIN)/python -m benchmarks.$$part || failed=1; done; exit $$failed
+bench: $(VENV)/ready-dev ## how fast: a check, against the release itself and hf-mem; matrices; the service, against bare FastAPI; headers, against hf-mem
+	@failed=0; for part in check matrix service headers; do $(BIN)/python -m benchmarks.$$part || failed=1; done; exit $$failed
 
-docs: $(VENV)/ready ## write the page docs/releases.md anew from the releases' data
+docs: $(VENV)/ready ## write docs/releases.md and docs/rules.md anew, from the releases' data and the rules' texts
 	@$(BIN)/fse releases --format markdown > docs/releases.md.new && mv docs/releases.md.new docs/releases.md
+	@$(BIN)/fse explain --all --format markdown > docs/rules.md.new && mv docs/rules.md.new docs/rules.md
 
 clean: ## remove what the targets above made
 	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache .schemathesis

@@ -98,6 +98,7 @@ class Diff:
     appeared, gone: findings that only the new or only the old report has.
     steps: the releases from the older to the newer one with which the answer changes; `back` where the old report's
         release is the newer one, so that the steps are taken back.
+    out_of_time: as in a report, one of the answers hangs on how busy the machine was.
     """
 
     old: Report
@@ -107,6 +108,7 @@ class Diff:
     gone: tuple[Finding, ...]
     steps: tuple[Step, ...] = ()
     back: bool = False
+    out_of_time: bool = False
 
     @property
     def outcome(self) -> Outcome:
@@ -153,6 +155,7 @@ def diff(old: Report, new: Report, *, steps: Iterable[Step] = (), back: bool = F
         gone=_only(old, new),
         steps=tuple(steps),
         back=back,
+        out_of_time=old.out_of_time or new.out_of_time,
     )
 
 

@@ -4,6 +4,7 @@ from typing import Literal
 
 FetchKind = Literal[
     "gated",
+    "bad_token",
     "missing_repo",
     "missing_revision",
     "missing_file",

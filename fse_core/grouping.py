@@ -92,10 +92,15 @@ def _piece(values: Sequence[int]) -> str:
 
 def among(words: str, index: int) -> bool:
     """Whether `index` is one of what `numbers` wrote as `words`."""
-    return any(_holds(piece, index) for piece in words.split(", ") if piece)
+    return any(index in piece for piece in ranges(words))
 
 
-def _holds(piece: str, index: int) -> bool:
+def ranges(words: str) -> list[range]:
+    """What `numbers` wrote as `words`."""
+    return [_range(piece) for piece in words.split(", ") if piece]
+
+
+def _range(piece: str) -> range:
     ends, _, step = piece.partition(" by ")
     first, _, last = ends.partition("-")
-    return index in range(int(first), int(last or first) + 1, int(step or 1))
+    return range(int(first), int(last or first) + 1, int(step or 1))

@@ -119,7 +119,10 @@ class Run:
 
 @dataclass(frozen=True, kw_only=True)
 class Matrix:
-    """All of it. `options` is the target without release and GPU; `known` are all releases that are known, in order."""
+    """All of it. `options` is the target without release and GPU; `known` are all releases that are known, in order.
+
+    `out_of_time` as in a report: one of its cells hangs on how busy the machine was.
+    """
 
     source: Source
     architecture: str | None
@@ -130,6 +133,7 @@ class Matrix:
     rows: tuple[Row, ...]
     notes: tuple[Note, ...]
     known: tuple[str, ...]
+    out_of_time: bool = False
 
     @property
     def decided(self) -> bool:
@@ -195,6 +199,7 @@ def matrix(answers: Iterable[Answer], known: Sequence[str]) -> Matrix:
         ),
         notes=tuple(cells.notes.values()),
         known=tuple(known),
+        out_of_time=any(answer.report is not None and answer.report.out_of_time for answer in asked),
     )
 
 

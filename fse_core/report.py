@@ -55,8 +55,21 @@ class Fix:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Place:
+    """Where something stands: a file, a JSON pointer into it, and the line and column, from 1, where they are known."""
+
+    file: str
+    pointer: str = ""
+    line: int | None = None
+    column: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class Finding:
-    """What we know beyond the decision. `part` is the one that `layers` are of, None where it is about no layer."""
+    """What we know beyond the decision. `part` is the one that `layers` are of, None where it is about no layer.
+
+    `places` are where the evidence stands, as far as that was asked for and is known.
+    """
 
     rule: str
     name: str
@@ -68,6 +81,16 @@ class Finding:
     layers: str = ""
     evidence: tuple[str, ...] = ()
     fixes: tuple[Fix, ...] = ()
+    places: tuple[Place, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ignored:
+    """A finding that was put aside, and why. `until` is the day, as YYYY-MM-DD, from which on it counts again."""
+
+    finding: Finding
+    reason: str
+    until: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +108,7 @@ class Report:
     """The answer for one model and one target.
 
     `startup_part` is the part whose build `startup_error` aborts. `out_of_time` marks an `undecided` that hangs on how
-    busy the machine was; no such report is to be kept.
+    busy the machine was; no such report is to be kept. `config` is where the model's facts stand, where that was asked.
     """
 
     source: Source
@@ -103,3 +126,5 @@ class Report:
     startup_error: Failure | None = None
     startup_part: PartName | None = None
     findings: tuple[Finding, ...] = ()
+    ignored: tuple[Ignored, ...] = ()
+    config: Place | None = None

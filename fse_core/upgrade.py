@@ -24,17 +24,24 @@ def upgrade(model: "Model", target: Target, old: str, new: str) -> Diff:
     first, second = (check(model, replace(target, vllm=version)) for version in (old, new))
     start, end = (releases.known().index(report.target["vllm"]) for report in (first, second))
     names = releases.known()[min(start, end) : max(start, end) + 1]
-    return diff(first, second, steps=_steps(model, target, names), back=end < start)
+    between = tuple(_reports(model, target, names))
+    late = any(report.out_of_time for _, report in between)
+    found = diff(first, second, steps=_steps(between), back=end < start)
+    return replace(found, out_of_time=found.out_of_time or late)
 
 
-def _steps(model: "Model", target: Target, names: Sequence[str]) -> Iterator[Step]:
-    """Those of the releases, which follow each other, that answer otherwise than the one before."""
-    before: Report | None = None
+def _reports(model: "Model", target: Target, names: Sequence[str]) -> Iterator[tuple[str, Report]]:
     for name in names:
         try:
-            report = check(model, replace(target, vllm=name))
+            yield name, check(model, replace(target, vllm=name))
         except InputError:  # it lacks an option that both ends have
             continue
+
+
+def _steps(reports: Sequence[tuple[str, Report]]) -> Iterator[Step]:
+    """Those of the releases, which follow each other, that answer otherwise than the one before."""
+    before: Report | None = None
+    for name, report in reports:
         if before is not None and not _alike(before, report):
             yield Step(vllm=name, sentences=releases.load(name).changes)
         before = report

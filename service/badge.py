@@ -4,8 +4,11 @@ from collections.abc import Mapping
 from typing import Any, Final
 from xml.sax.saxutils import escape, quoteattr
 
+from service.doubt import AT_RISK, doubtful
+
 _COLOURS: Final[Mapping[str, str]] = {
     "fuses": "#2e7d32",
+    AT_RISK: "#b3261e",
     "separate": "#8a5a00",
     "breaks": "#b3261e",
     "fails": "#b3261e",
@@ -19,10 +22,10 @@ def of_report(report: Mapping[str, Any]) -> bytes:
     """The verdict's words, and what they hold for."""
     target = report["target"]
     where = f"vLLM {target['vllm']} {target['gfx']}" + (f" tp{target['tp']}" if target["tp"] != 1 else "")
-    words = report["verdict"].replace("_", " ")
+    words = AT_RISK if doubtful(report) else report["verdict"].replace("_", " ")
     layers = [layer for layer in report["layers"] if layer["part"] == "target"]
     fused = sum(layer["decision"] == "fused" for layer in layers)
-    counted = f", {fused} of {len(layers)} layers" if layers and words in ("fuses", "separate") else ""
+    counted = f", {fused} of {len(layers)} layers" if layers and words in ("fuses", AT_RISK, "separate") else ""
     return draw(where, words, f"{report['source']['id']} with {where}: {words}{counted}")
 
 

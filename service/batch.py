@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from fse_core.errors import FseError
 from fse_core.target import Target
+from service.logs import log
 from service.problems import Problem, from_error
 from service.reports import Reports, Served
 
@@ -45,22 +46,16 @@ class Outcome:
 async def outcomes(batch: Batch, reports: Reports, draining: asyncio.Event) -> AsyncGenerator[Outcome]:
     """Each outcome as it comes. Whoever stops reading stops what is under way."""
     waiting = iter(enumerate(batch.models))
-    done: asyncio.Queue[Outcome | Exception] = asyncio.Queue()
+    done: asyncio.Queue[Outcome] = asyncio.Queue()
 
     async def work() -> None:
-        try:
-            for index, (model, revision) in waiting:
-                await done.put(await _outcome(index, model, revision, batch, reports, draining))
-        except Exception as error:
-            await done.put(error)
+        for index, (model, revision) in waiting:
+            await done.put(await _outcome(index, model, revision, batch, reports, draining))
 
     tasks = [asyncio.ensure_future(work()) for _ in range(min(AT_ONCE, len(batch.models)))]
     try:
         for _ in batch.models:
-            outcome = await done.get()
-            if isinstance(outcome, Exception):
-                raise outcome
-            yield outcome
+            yield await done.get()
     finally:
         for task in tasks:
             task.cancel()
@@ -79,4 +74,10 @@ async def _outcome(
         return Outcome(index=index, model=name, problem=from_error(error, model, revision))
     except Problem as problem:
         return Outcome(index=index, model=name, problem=problem)
+    except Exception as error:
+        # The other models' answers do not hang on this one.
+        log.error("failed in a batch", model=name, exc_info=error)
+        return Outcome(
+            index=index, model=name, problem=Problem("internal-error", "This is a fault of the service, in its log.")
+        )
     return Outcome(index=index, model=name, served=served)

@@ -2,10 +2,11 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from fse_core import releases
 from fse_core.errors import InputError
 from fse_core.read.source import read_model
 from fse_core.target import Target
@@ -25,6 +26,13 @@ class Example:
         """The model, as the core reads it."""
         return read_model(str(self.folder.resolve()))
 
+    def target_for(self, asked: Target, *, named: bool) -> Target:
+        """What an address means that reads as `asked`, and names parameters or none: without any, its own target.
+
+        With any, even one that only says what is usual, the rest are the defaults that hold for every model.
+        """
+        return asked if named else self.target
+
 
 def load(folder: Path) -> Mapping[str, Example]:
     """All examples by name. One that cannot be read is left out, and the log says so."""
@@ -42,10 +50,11 @@ def load(folder: Path) -> Mapping[str, Example]:
 
 def _read(folder: Path) -> Example:
     path = folder / "target.json"
-    given = json.loads(path.read_bytes()) if path.exists() else {}
+    target = Target(**json.loads(path.read_bytes())) if path.exists() else Target()
     return Example(
         name=folder.name.replace("--", "/", 1),
         folder=folder,
-        target=Target(**given),
+        # The release by its number: an address must mean the same tomorrow.
+        target=replace(target, vllm=releases.load(target.vllm).version),
         made_up=folder.name.startswith("example--"),
     )

@@ -9,6 +9,7 @@ from typing import Any, Final, TypeVar
 
 from fse_core.errors import FetchError
 from fse_core.read.hub import HubFiles
+from fse_core.read.hub_direct import Latest
 from fse_core.report import Source
 from service import ids
 from service.flights import Flights
@@ -18,7 +19,7 @@ from service.store.guard import Guarded
 
 T = TypeVar("T")
 
-_PASSING: Final = frozenset({"unreachable", "rate_limited", "offline", "broken"})
+PASSING: Final = frozenset({"unreachable", "rate_limited", "offline", "broken"})
 """What says nothing about the model: the last known answer still holds."""
 
 _PASSING_SECONDS: Final = 5.0
@@ -27,11 +28,14 @@ _LOOK_EVERY: Final = 0.03
 
 @dataclass(frozen=True, kw_only=True)
 class Located:
-    """The commit of a revision. `at` is when the Hub said so (Unix time); `trouble` is why it was not asked again."""
+    """The commit of a revision. `at` is when the Hub said so (Unix time); `trouble` is why it was not asked again;
+    `files` what came with it: the files, or why the Hub did not give them.
+    """
 
     source: Source
     at: float
     trouble: FetchError | None = None
+    files: HubFiles | FetchError | None = None
 
 
 class Facts:
@@ -50,17 +54,19 @@ class Facts:
             return Located(source=source, at=time.time())
         name = _key(repo, revision)
         try:
-            return await self._once(
-                f"locate:{name}", lambda: self._located(repo, revision), self._locating(repo, revision)
-            )
+            return await self._once(f"locate:{name}", *self._locating(repo, revision))
         except FetchError as error:
-            last = await self._branch(repo, revision) if error.kind in _PASSING else None
+            last = await self._branch(repo, revision) if error.kind in PASSING else None
             if last is None:
                 raise
             return Located(source=last.source, at=last.at, trouble=error)
 
-    async def files(self, source: Source) -> HubFiles:
-        """The config files of a commit, which never change."""
+    async def files(self, source: Source, came: HubFiles | FetchError | None = None) -> HubFiles:
+        """The config files of a commit, which never change; `came` is what `locate` told of them."""
+        if isinstance(came, FetchError):
+            raise came
+        if came is not None:
+            return came
         name = _key(source.id, str(source.commit))
 
         async def fetch() -> HubFiles:
@@ -80,22 +86,38 @@ class Facts:
     async def close(self) -> None:
         await self._flights.end()
 
-    def _locating(self, repo: str, revision: str) -> Callable[[], Awaitable[Located]]:
+    def _locating(
+        self, repo: str, revision: str
+    ) -> tuple[Callable[[], Awaitable[Located | None]], Callable[[], Awaitable[Located]]]:
+        """How to look for the commit in the store, and then how to fetch it with its files."""
         name = _key(repo, revision)
+        last: Located | None = None
+
+        async def look() -> Located | None:
+            nonlocal last
+            last = await self._branch(repo, revision)
+            if last is not None and time.time() - last.at < self._settings.branch_seconds:
+                return last
+            await self._refused(name)
+            return None
 
         async def fetch() -> Located:
-            source = await self._refusable(name, self._hub.resolve(repo, revision))
-            await self._store.put("branch", name, str(source.commit).encode())
-            return Located(source=source, at=time.time())
+            known = None if last is None else last.source.commit
+            if known is not None and not await self._settled(_key(repo, known)):
+                known = None
+            latest = await self._refusable(name, self._hub.latest(repo, revision, known=known))
+            await self._keep(latest, name)
+            return Located(source=latest.source, at=time.time(), files=latest.files)
 
-        return fetch
+        return look, fetch
 
-    async def _located(self, repo: str, revision: str) -> Located | None:
-        last = await self._branch(repo, revision)
-        if last is not None and time.time() - last.at < self._settings.branch_seconds:
-            return last
-        await self._refused(_key(repo, revision))
-        return None
+    async def _keep(self, latest: Latest, name: str) -> None:
+        commit = str(latest.source.commit)
+        if isinstance(latest.files, HubFiles):
+            await self._store.put("files", _key(latest.source.id, commit), _packed(latest.files))
+        if isinstance(latest.files, FetchError):
+            await self._refuse(_key(latest.source.id, commit), latest.files)
+        await self._store.put("branch", name, commit.encode())
 
     async def _branch(self, repo: str, revision: str) -> Located | None:
         entry = await self._store.get("branch", _key(repo, revision))
@@ -113,16 +135,29 @@ class Facts:
         if time.time() < told["until"]:
             raise FetchError(told["kind"], told["message"], retry_after=told["until"] - time.time())
 
+    async def _settled(self, name: str) -> bool:
+        """Whether the files of a commit are there, or were refused a moment ago."""
+        if await self._store.get("files", name) is not None:
+            return True
+        try:
+            await self._refused(name)
+        except FetchError:
+            return True
+        return False
+
     async def _refusable(self, name: str, asking: Awaitable[T]) -> T:
         try:
             return await asking
         except FetchError as error:
-            seconds = _PASSING_SECONDS if error.kind in _PASSING else self._settings.negative_seconds
-            if error.kind == "rate_limited" and error.retry_after is not None:
-                seconds = min(error.retry_after, 300.0)
-            told = {"kind": error.kind, "message": error.message, "until": time.time() + seconds}
-            await self._store.put("refusal", name, json.dumps(told).encode())
+            await self._refuse(name, error)
             raise
+
+    async def _refuse(self, name: str, error: FetchError) -> None:
+        seconds = _PASSING_SECONDS if error.kind in PASSING else self._settings.negative_seconds
+        if error.kind == "rate_limited" and error.retry_after is not None:
+            seconds = min(error.retry_after, 300.0)
+        told = {"kind": error.kind, "message": error.message, "until": time.time() + seconds}
+        await self._store.put("refusal", name, json.dumps(told).encode())
 
     async def _once(self, name: str, look: Callable[[], Awaitable[T | None]], fetch: Callable[[], Awaitable[T]]) -> T:
         """What `look` finds, or else what one `fetch` brings, of all who ask here and in other workers."""

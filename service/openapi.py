@@ -1,7 +1,7 @@
 """The OpenAPI document: what FastAPI makes of the routes, with the report's own schema and the problems in it."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from importlib import resources
 from typing import Any, Final
 
@@ -18,6 +18,7 @@ DESCRIPTION: Final = (
 )
 
 _REF: Final = "#/components/schemas/"
+_OWN: Final = ("Report", "Matrix", "Diff", "Releases")
 
 PATH_PARAMETERS: Final = [
     {
@@ -58,14 +59,19 @@ def ref(name: str) -> dict[str, str]:
 
 def report_responses(*problem_names: str) -> dict[int | str, dict[str, Any]]:
     """A report, nothing new, or one of the problems."""
+    return answer_responses("Report", "The report.", *problem_names)
+
+
+def answer_responses(schema: str, about: str, *problem_names: str) -> dict[int | str, dict[str, Any]]:
+    """An object of this schema, nothing new, or one of the problems."""
     headers = {name: {"description": about, "schema": {"type": "string"}} for name, about in _HEADERS.items()}
     return {
         200: {
-            "description": "The report.",
+            "description": about,
             "headers": headers,
-            "content": {"application/json": {"schema": ref("Report")}},
+            "content": {"application/json": {"schema": ref(schema)}},
         },
-        304: {"description": "The report is the one that If-None-Match names."},
+        304: {"description": "The answer is the one that If-None-Match names."},
         **problems(*problem_names),
     }
 
@@ -80,7 +86,7 @@ def problems(*names: str) -> dict[int | str, dict[str, Any]]:
             {"description": kind.title, "content": {MEDIA_TYPE: {"schema": ref("Problem"), "examples": {}}}},
         )
         told["content"][MEDIA_TYPE]["examples"][name] = {"value": Problem(name, kind.meaning).as_dict()}
-        if name in ("rate-limited", "upstream-rate-limited", "upstream-unavailable", "too-slow"):
+        if name in ("rate-limited", "upstream-rate-limited", "upstream-unavailable", "too-slow", "busy"):
             about = "Seconds to wait."
             told["headers"] = {"Retry-After": {"description": about, "schema": {"type": "integer", "minimum": 1}}}
     return found
@@ -136,11 +142,21 @@ def document(app: FastAPI, batch_most: int) -> dict[str, Any]:
 
 
 def _schemas() -> dict[str, Any]:
-    text = resources.files("fse_core").joinpath("schema/report-1.schema.json").read_text("utf-8")
-    report = json.loads(text.replace('"#/$defs/', f'"{_REF}Report.'))
-    report.pop("$schema")
-    parts = {f"Report.{name}": part for name, part in report.pop("$defs").items()}
-    return {"Report": report, **parts, "Target": TARGET_BODY, "Problem": _problem(KINDS)}
+    made = {name: part for kind in _OWN for name, part in _schema(kind)}
+    return {**made, "Target": TARGET_BODY, "Problem": _problem(KINDS)}
+
+
+def _schema(kind: str) -> Iterator[tuple[str, Any]]:
+    """One of the core's own schemas, and its parts."""
+    text = resources.files("fse_core").joinpath(f"schema/{kind.lower()}-1.schema.json").read_text("utf-8")
+    text = text.replace('"#/$defs/', f'"{_REF}{kind}.')
+    text = text.replace('"report-1.schema.json#/$defs/', f'"{_REF}Report.')
+    text = text.replace('"report-1.schema.json#/', f'"{_REF}Report/')
+    schema = json.loads(text)
+    schema.pop("$id", None)
+    del schema["$schema"]
+    yield from ((f"{kind}.{name}", part) for name, part in schema.pop("$defs").items())
+    yield kind, schema
 
 
 def _problem(names: Iterable[str]) -> dict[str, Any]:

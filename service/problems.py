@@ -37,6 +37,11 @@ KINDS: Final[Mapping[str, Kind]] = {
         meaning="The model's owner decides who reads it. Send the token of an account that may: "
         "`Authorization: Bearer hf_...`. It is used for that request alone.",
     ),
+    "token-not-accepted": Kind(
+        status=401,
+        title="Token not accepted",
+        meaning="The Hub does not know the token that was sent, or it has expired. A public model needs none.",
+    ),
     "method-not-allowed": Kind(status=405, title="Method not allowed", meaning="See the Allow header."),
     "timeout": Kind(status=408, title="Too slow", meaning="The request's body did not arrive in time."),
     "too-large": Kind(status=413, title="Too large", meaning="The request's body is larger than this service reads."),
@@ -54,7 +59,9 @@ KINDS: Final[Mapping[str, Kind]] = {
         meaning="The model was found, and its config.json is none that can be read; `path` says where.",
     ),
     "rate-limited": Kind(
-        status=429, title="Too many requests", meaning="This client asked too often; Retry-After says when to go on."
+        status=429,
+        title="Too many requests",
+        meaning="This client asked too often, or for too much at once; Retry-After says when to go on.",
     ),
     "internal-error": Kind(
         status=500, title="Internal error", meaning="A fault of this service, logged under the request's id."
@@ -72,6 +79,12 @@ KINDS: Final[Mapping[str, Kind]] = {
     ),
     "too-slow": Kind(
         status=503, title="Too slow to check", meaning="Checking the config takes longer than this service allows."
+    ),
+    "busy": Kind(
+        status=503,
+        title="Busy",
+        meaning="Others' requests have every place for this work; it says nothing about what was asked for. "
+        "Retry-After says when to ask again.",
     ),
     "not-ready": Kind(status=503, title="Not ready", meaning="The service is starting, stopping, or has no store."),
 }
@@ -105,13 +118,15 @@ class Problem(Exception):
         told = {"Cache-Control": "no-store"}
         if self.retry_after is not None:
             told["Retry-After"] = str(max(1, round(self.retry_after)))
+        if self.status == 401:
+            told["WWW-Authenticate"] = "Bearer"
         return told
 
 
-def response(problem: Problem, headers: Mapping[str, str] | None = None) -> Response:
+def response(problem: Problem) -> Response:
     """The problem as it goes out."""
     body = json.dumps(problem.as_dict(), ensure_ascii=True).encode()
-    return Response(body, problem.status, {**problem.headers(), **(headers or {})}, media_type=MEDIA_TYPE)
+    return Response(body, problem.status, problem.headers(), media_type=MEDIA_TYPE)
 
 
 def from_error(error: FseError, model: str, revision: str) -> Problem:
@@ -129,6 +144,8 @@ def _from_fetch(error: FetchError, model: str, revision: str) -> Problem:
             return Problem(
                 "not-found", f"{model}: no such model on the Hub, or a private one that needs the token of its reader"
             )
+        case "bad_token":
+            return Problem("token-not-accepted", f"{model}: the Hub did not accept the token", path="Authorization")
         case "missing_revision":
             return Problem("revision-not-found", f"{model} has no branch, tag or commit {revision}")
         case "missing_file":

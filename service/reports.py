@@ -1,28 +1,30 @@
-"""Reports for models, from the store where they are known and from the Hub where they are not."""
+"""Answers about models, from the store where they are known and from the Hub where they are not."""
 
 import asyncio
 import hashlib
-import json
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeVar
 
-from fse_core import __version__, check
-from fse_core.errors import FetchError
-from fse_core.output.json import report_to_dict
+from fse_core import __version__
+from fse_core.errors import FetchError, OutOfTime
 from fse_core.read.hub import HubFiles
 from fse_core.read.model import Model
-from fse_core.read.source import model_from_bytes, model_from_dict
 from fse_core.report import Report, Source
 from fse_core.target import Target
+from service.apart import apart
+from service.checking import config_body, config_report
 from service.examples import Example
-from service.facts import Facts
+from service.facts import PASSING, Facts, Located
 from service.flights import Flights
 from service.hub import Hub
 from service.problems import Problem
+from service.processes import Processes
+from service.questions import Check, Question, model_of, of_files, of_folder
 from service.recent import Recent
 from service.settings import Settings
 from service.store.guard import Guarded
@@ -31,16 +33,14 @@ T = TypeVar("T")
 
 ENGINE: Final = __version__
 
-_PASSING: Final = ("unreachable", "offline", "broken", "rate_limited")
-
 
 @dataclass(frozen=True, kw_only=True)
 class Served:
-    """A report as it goes out.
+    """A report, or another answer about a model, as it goes out.
 
-    body: the `fse.report/1` object as JSON, the same bytes for the same (revision, commit, target, engine).
+    body: the `fse.report/1` object as JSON, the same bytes for the same (revision, commit, question, engine).
     etag: strong, quoted. until: the Unix time up to which the same answer holds, infinite at a commit, 0 for one that
-    must not be kept. age: seconds since it was known to be current, None where it is current; such a report is served
+    must not be kept. age: seconds since it was known to be current, None where it is current; such a one is served
     because the Hub cannot be reached, with `warning` saying so. private: it was read with the caller's token.
     """
 
@@ -54,8 +54,8 @@ class Served:
 
 
 class Reports:
-    """The service's one way to a report. Raises FetchError and InputError, as the core does; Problem where a check
-    takes too long.
+    """The service's one way to an answer. Raises FetchError and InputError, as the core does; Problem where it takes
+    too long.
     """
 
     def __init__(self, *, store: Guarded, hub: Hub, examples: Mapping[str, Example], settings: Settings) -> None:
@@ -68,22 +68,31 @@ class Reports:
         self._making: Flights[bytes] = Flights()
         # Few threads: checks hold the interpreter's lock, and the event loop must get its turn.
         self._threads = ThreadPoolExecutor(2, thread_name_prefix="fse-check")
+        each, seconds = settings.inline_each, settings.check_seconds
+        self._processes = Processes(
+            "checks of configs that are sent", most=settings.inline_most, each=each, seconds=seconds
+        )
+        self._sweeps = Processes("questions about many releases", most=settings.sweep_most, each=each, seconds=seconds)
 
     async def for_model(self, repo: str, revision: str, target: Target, token: str | None = None) -> Served:
-        """The report for a model on the Hub. With a token, nothing is taken from what others asked, nor left there."""
+        """The report for a model on the Hub."""
+        return await self.answer(repo, revision, Check(target=target), token)
+
+    async def answer(self, repo: str, revision: str, question: Question, token: str | None = None) -> Served:
+        """The answer for a model on the Hub. With a token, nothing is taken from what others asked, nor left there."""
         if token is not None:
-            return await self._private(repo, revision, target, token)
-        key = (repo, revision, _text(target))
+            return await self._private(repo, revision, question, token)
+        key = (repo, revision, question.text)
         served = self._recent.get(key)
         if served is not None:
             return served
         try:
-            served = await self._public(repo, revision, target)
+            served = await self._public(repo, revision, question)
         except FetchError as error:
             example = self._examples.get(repo)
-            if example is None or example.made_up or revision != "main" or error.kind not in _PASSING:
+            if example is None or example.made_up or revision != "main" or error.kind not in PASSING:
                 raise
-            shipped = await self.example(repo, target)
+            shipped = await self.shipped(repo, question)
             return replace(shipped, until=0.0, warning=_SHIPPED)
         if served.until:
             self._recent.put(key, served, len(served.body), served.until)
@@ -91,17 +100,29 @@ class Reports:
 
     async def for_config(
         self, config: Mapping[str, Any], hf_quant_config: Mapping[str, Any] | None, target: Target
-    ) -> Report:
-        """The report for a config that the caller holds. Nothing is kept."""
-        return await self._thread(lambda: _checked(model_from_dict(config, hf_quant_config), target))
+    ) -> tuple[Model, Report]:
+        """The model that a config which the caller holds describes, and its report. Nothing is kept."""
+        with _in_time():
+            return await self._processes.run(config_report, config, hf_quant_config, target)
+
+    async def body_for_config(
+        self, config: Mapping[str, Any], hf_quant_config: Mapping[str, Any] | None, target: Target
+    ) -> bytes:
+        """That report as it is sent."""
+        with _in_time():
+            return await self._processes.run(config_body, config, hf_quant_config, target)
 
     async def example(self, name: str, target: Target) -> Served:
         """The report for a shipped model; KeyError where none has that name."""
-        example = self._examples[name]
-        key = ("example", name, _text(target))
+        return await self.shipped(name, Check(target=target))
+
+    async def shipped(self, name: str, question: Question) -> Served:
+        """The answer for a shipped model; KeyError where none has that name."""
+        folder = self._examples[name].folder.resolve()
+        key = ("example", name, question.text)
         served = self._recent.get(key)
         if served is None:
-            body = await self._making.join(str(key), lambda: self._thread(lambda: _example_body(example, target)))
+            body = await self._making.join(str(key), lambda: self._make(question, of_folder, folder, name))
             source = Source(kind="inline", id=name)
             served = Served(body=body, etag=etag_of(body), source=source, until=math.inf)
             self._recent.put(key, served, len(body), served.until)
@@ -118,19 +139,22 @@ class Reports:
             files = await self._facts.files(served.source)
         except FetchError:
             return None
-        return model_from_bytes(files.config, hf_quant_config=files.hf_quant_config, source=files.source)
+        return await apart(len(files.config), lambda: model_of(files))
 
     async def close(self) -> None:
         await self._making.end()
         await self._facts.close()
+        await self._processes.close()
+        await self._sweeps.close()
         self._threads.shutdown(wait=False, cancel_futures=True)
 
-    async def _public(self, repo: str, revision: str, target: Target) -> Served:
+    async def _public(self, repo: str, revision: str, question: Question) -> Served:
         located = await self._facts.locate(repo, revision)
         source = located.source
-        key = hashlib.sha256(f"{repo}@{revision} {source.commit} {_text(target)} {ENGINE}".encode()).hexdigest()
-        entry = await self._store.get("report", key)
-        body = entry.value if entry else await self._making.join(key, lambda: self._made(key, source, target))
+        key = hashlib.sha256(f"{repo}@{revision} {source.commit} {question.text} {ENGINE}".encode()).hexdigest()
+        # Where the files have only now come from the Hub, nobody can have made this answer before.
+        entry = None if isinstance(located.files, HubFiles) else await self._store.get("report", key)
+        body = entry.value if entry else await self._making.join(key, lambda: self._made(key, located, question))
         served = Served(body=body, etag=etag_of(body), source=source)
         if located.trouble is not None:
             age = max(0.0, time.time() - located.at)
@@ -138,25 +162,42 @@ class Reports:
         fixed = revision == source.commit
         return replace(served, until=math.inf if fixed else located.at + self._settings.branch_seconds)
 
-    async def _made(self, key: str, source: Source, target: Target) -> bytes:
-        files = await self._facts.files(source)
-        body = await self._thread(lambda: _body(files, target))
+    async def _made(self, key: str, located: Located, question: Question) -> bytes:
+        files = await self._facts.files(located.source, located.files)
+        body = await self._make(question, of_files, files)
         await self._store.put("report", key, body)
         return body
 
-    async def _private(self, repo: str, revision: str, target: Target, token: str) -> Served:
-        source = await self._hub.resolve(repo, revision, token)
-        files = await self._hub.files(source, token)
-        body = await self._thread(lambda: _body(files, target))
-        return Served(body=body, etag=etag_of(body), source=source, private=True)
+    async def _private(self, repo: str, revision: str, question: Question, token: str) -> Served:
+        files = (await self._hub.latest(repo, revision, token)).files
+        if not isinstance(files, HubFiles):
+            raise files or FetchError("broken", f"{repo}: no files")
+        body = await self._make(question, of_files, files)
+        return Served(body=body, etag=etag_of(body), source=files.source, private=True)
+
+    async def _make(self, question: Question, work: Callable[..., bytes], *given: Any) -> bytes:
+        if question.quick:
+            return await self._thread(lambda: work(*given, question))
+        with _in_time():
+            return await self._sweeps.run(work, *given, question)
 
     async def _thread(self, work: Callable[[], T]) -> T:
         working = asyncio.get_running_loop().run_in_executor(self._threads, work)
         seconds = self._settings.check_seconds
         try:
-            return await asyncio.wait_for(working, seconds)
+            with _in_time():
+                return await asyncio.wait_for(working, seconds)
         except TimeoutError:
             raise Problem("too-slow", f"not checked within {seconds:g} s", retry_after=60) from None
+
+
+@contextmanager
+def _in_time() -> Iterator[None]:
+    """A check inside that gave up becomes a Problem."""
+    try:
+        yield
+    except OutOfTime as error:
+        raise Problem("too-slow", error.reason, retry_after=60) from None
 
 
 _SHIPPED: Final = (
@@ -169,34 +210,6 @@ def _warning(trouble: FetchError) -> str:
     if trouble.kind == "rate_limited":
         return "The Hub limits requests now: this is the last known answer."
     return "The Hub cannot be reached: this is the last known answer."
-
-
-def body_of(report: Report) -> bytes:
-    """The `fse.report/1` object as the service sends it."""
-    # ASCII alone: a name in the config may hold what UTF-8 cannot.
-    return json.dumps(report_to_dict(report), separators=(",", ":"), ensure_ascii=True).encode()
-
-
-def _checked(model: Model, target: Target) -> Report:
-    """The report. One that was given up for lack of time is no answer: it would be kept as if it were."""
-    report = check(model, target)
-    if report.out_of_time:
-        raise Problem("too-slow", str(report.undecided_reason), retry_after=60)
-    return report
-
-
-def _body(files: HubFiles, target: Target) -> bytes:
-    model = model_from_bytes(files.config, hf_quant_config=files.hf_quant_config, source=files.source)
-    return body_of(_checked(model, target))
-
-
-def _example_body(example: Example, target: Target) -> bytes:
-    model: Model = replace(example.model(), source=Source(kind="inline", id=example.name))
-    return body_of(_checked(model, target))
-
-
-def _text(target: Target) -> str:
-    return json.dumps(target.as_dict(), sort_keys=True, separators=(",", ":"))
 
 
 def etag_of(body: bytes) -> str:

@@ -15,6 +15,9 @@ class Settings(BaseSettings):
     branch_seconds: how long a branch's commit is taken as known; negative_seconds: how long a refusal by the Hub is.
     hub_seconds: how long one answer may wait for the Hub; hub_most: how many fetches may run at once.
     check_seconds: how long one check may take.
+    inline_most: how many configs that callers send may be checked at once, each in a process of its own; inline_each:
+        how many checks one client may have running or waiting there.
+    sweep_most: the same for questions about many releases, a matrix or a diff.
     rate: requests that one client may make a minute, 0 for no limit; trust_forwarded: the client is the last address
         of X-Forwarded-For, as a proxy in front sets it.
     batch_most: how many models one batch may name. body_most: how large a request's body may be; body_seconds: how
@@ -38,6 +41,9 @@ class Settings(BaseSettings):
     hub_seconds: float = 20.0
     hub_most: int = 16
     check_seconds: float = 10.0
+    inline_most: int = 2
+    inline_each: int = 4
+    sweep_most: int = 2
     rate: int = 600
     trust_forwarded: bool = False
     batch_most: int = 200

@@ -1,5 +1,6 @@
 """The parameters that say how a model is served: one table for the query, for JSON bodies, and for OpenAPI."""
 
+import functools
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,6 +16,9 @@ from fse_core.read.values import checked
 from fse_core.target import Target
 
 _GFX: Final = r"^gfx[0-9a-f]{3,4}$"
+_RELEASE: Final = (
+    r"^v?[0-9]{1,5}\.[0-9]{1,5}(?:\.[0-9]{1,5})?(?:rc[0-9]{1,5})?(?:\.dev[0-9]{1,9})?(?:\+[A-Za-z0-9.]{1,100})?$"
+)
 _VARIABLE: Final = r"^[A-Za-z_][A-Za-z0-9_]{0,127}=[\x20-\x7e]{0,1024}$"
 _MOST_GPUS: Final = 65536
 _MOST_STAGES: Final = 1024
@@ -41,12 +45,19 @@ class Parameter:
         return {**told, "schema": dict(self.schema), "example": self.example}
 
 
-def _release(name: str, value: Any) -> str:
+def release(name: str, value: Any) -> str:
+    """A known release by its usual name; another version as it is given, which the report then says of itself."""
     text = _text(name, value)
     try:
-        return releases.load(text).version
+        answering = releases.resolve(text)
     except InputError as error:
         raise InputError(name, error.message) from None
+    return answering if releases.is_known(text) else text
+
+
+def gpu(name: str, value: Any) -> str:
+    """A GPU architecture."""
+    return _matching(_GFX, "an AMD GPU architecture such as gfx942")(name, value)
 
 
 def _size(name: str, value: Any, most: int = _MOST_GPUS) -> int:
@@ -116,25 +127,33 @@ def _choices(option: str) -> dict[str, Any]:
     return {"enum": list(dict.fromkeys(names))}
 
 
+RELEASE: Final[Mapping[str, Any]] = {
+    "anyOf": [{"enum": ["latest", *releases.known()]}, {"type": "string", "pattern": _RELEASE}]
+}
+"""A release as OpenAPI shows it: one of those that are known, or another version, which one of them answers for."""
+
+GPU: Final[Mapping[str, Any]] = {"type": "string", "pattern": _GFX}
+
+_NOT_ALL: Final = "Not every release takes each of these; what it does not take is refused (422)."
 _BOOLEAN: Final = {"type": "boolean"}
 _NUMBER: Final = {"type": "integer", "minimum": 1, "maximum": _MOST_GPUS}
 
 PARAMETERS: Final = tuple(
     Parameter(name=name, field=field, about=about, schema=schema, read=read, example=example)
     for name, field, about, schema, read, example in (
-        ("vllm", "vllm", "vLLM release.", {"enum": ["latest", *releases.known()]}, _release, "latest"),
-        (
-            "gfx", "gfx", "GPU architecture.", {"type": "string", "pattern": _GFX},
-            _matching(_GFX, "an AMD GPU architecture such as gfx942"), "gfx942",
-        ),
+        ("vllm", "vllm", "vLLM release.", RELEASE, release, "latest"),
+        ("gfx", "gfx", "GPU architecture.", GPU, gpu, "gfx942"),
         ("tp", "tp", "Tensor parallel size.", _NUMBER, _size, 8),
         ("ep", "ep", "Expert parallelism.", _BOOLEAN, _switch, False),
         ("dp", "dp", "Data parallel size.", _NUMBER, _size, 1),
         ("pcp", "pcp", "Prefill context parallel size.", _NUMBER, _size, 1),
         ("pp", "pp", "Pipeline parallel size.", {**_NUMBER, "maximum": _MOST_STAGES}, _stages, 1),
-        ("moe_backend", "moe_backend", "As --moe-backend.", _choices("moe_backend"), _backend, "auto"),
         (
-            "all2all_backend", "all2all_backend", "As --all2all-backend.", _choices("all2all_backend"), _text,
+            "moe_backend", "moe_backend", f"As --moe-backend. {_NOT_ALL}", _choices("moe_backend"), _backend, "auto",
+        ),
+        (
+            "all2all_backend", "all2all_backend", f"As --all2all-backend. {_NOT_ALL}", _choices("all2all_backend"),
+            _text,
             "allgather_reducescatter",
         ),
         ("eplb", "eplb", "Expert load balancing.", _BOOLEAN, _switch, False),
@@ -156,9 +175,17 @@ PARAMETERS: Final = tuple(
 _BY_NAME: Final = {parameter.name: parameter for parameter in PARAMETERS}
 _NULLABLE: Final = ("all2all_backend", "quantization_config")
 
+ALWAYS: Final = ("vllm", "gfx", "tp")
+"""What an address that is given out always names."""
 
-def from_query(pairs: Iterable[tuple[str, str]], also: Iterable[str] = ()) -> Target:
-    """The target that a query names. A name that is neither a parameter nor in `also` is an InputError."""
+
+def from_query(
+    pairs: Iterable[tuple[str, str]], also: Iterable[str] = (), versions: Sequence[str] | None = None
+) -> Target:
+    """The target that a query names. A name that is neither a parameter nor in `also` is an InputError.
+
+    One of `versions` has to take its options, the release that the query names unless they are given.
+    """
     known = frozenset(also)
     given: dict[str, Any] = {}
     for name, text in pairs:
@@ -172,7 +199,7 @@ def from_query(pairs: Iterable[tuple[str, str]], also: Iterable[str] = ()) -> Ta
             raise InputError(name, "is given more than once")
         else:
             given[name] = text
-    return _target(given, "")
+    return _target(given, "", versions)
 
 
 def from_json(target: Mapping[str, Any], path: str = "target") -> Target:
@@ -191,32 +218,53 @@ def names_release(pairs: Iterable[tuple[str, str]]) -> bool:
     return any(name == "vllm" and text in releases.known() for name, text in pairs)
 
 
+@functools.cache
+def usual() -> Mapping[str, Any]:
+    """What holds where nothing is said, by the parameters' names."""
+    return _target({}, "").as_dict()
+
+
+def to_pairs(target: Target) -> list[tuple[str, str]]:
+    """The parameters of the shortest query that means this target, and goes on to when a default has changed."""
+    told = target.as_dict()
+    return [
+        (parameter.name, text)
+        for parameter in PARAMETERS
+        if parameter.name in ALWAYS or told[parameter.name] != usual()[parameter.name]
+        for text in texts(parameter.name, told[parameter.name])
+    ]
+
+
 def to_query(target: Target) -> str:
-    """The shortest query that names the release and means this target, the same text for the same target."""
-    usual, told = _target({}, "").as_dict(), target.as_dict()
-    pairs: list[tuple[str, str]] = []
-    for parameter in PARAMETERS:
-        value = told[parameter.name]
-        if parameter.name == "vllm" or value != usual[parameter.name]:
-            pairs += [(parameter.name, text) for text in _texts(parameter.name, value)]
-    return urlencode(pairs)
+    """`to_pairs` as a query, the same text for the same target."""
+    return urlencode(to_pairs(target))
 
 
-def _texts(name: str, value: Any) -> list[str]:
+def texts(name: str, value: Any) -> list[str]:
+    """How a query says a parameter's value: once for each variable of `env`, not at all for None."""
     if name == "env":
         return [f"{key}={text}" for key, text in value.items()]
     if isinstance(value, (bool, dict)):
         return [json.dumps(value, separators=(",", ":"))]
-    return [str(value)]
+    return [] if value is None else [str(value)]
 
 
-def _target(given: Mapping[str, Any], prefix: str) -> Target:
+def _target(given: Mapping[str, Any], prefix: str, versions: Sequence[str] | None = None) -> Target:
     fields = {_BY_NAME[name].field: _BY_NAME[name].read(prefix + name, value) for name, value in given.items()}
     fields.setdefault("vllm", releases.load("latest").version)
     target = Target(**fields)
-    try:
-        releases.load(target.vllm).require(target)
-    except InputError as error:
-        option = error.path.removeprefix("--").replace("-", "_")
-        raise InputError(prefix + option, error.message) from None
+    refused = [_refusal(version, target) for version in versions or (target.vllm,)]
+    if all(refused):
+        error = refused[-1]
+        assert error is not None
+        raise InputError(prefix + error.path.removeprefix("--").replace("-", "_"), error.message)
     return target
+
+
+def _refusal(version: str, target: Target) -> InputError | None:
+    """Why the release does not take the target's options."""
+    try:
+        releases.load(version).require(target)
+    except InputError as error:
+        return error
+    return None

@@ -102,29 +102,31 @@ class Live:
 
     def _server(self, kind: Kind) -> subprocess.Popen[str]:
         if kind not in self.servers:
-            self.servers[kind] = self._start(default_home(kind[0]), kind[1])
+            command = ("conformance.live.server", str(self.jobs))
+            self.servers[kind] = start(default_home(kind[0]), kind[1], command, verbose=self.verbose)
         return self.servers[kind]
 
-    def _start(self, home: Home, gfx: str) -> subprocess.Popen[str]:
-        if not home.ready:
-            raise FileNotFoundError(f"no {home.release} in {home.root}: python -m conformance.install {home.release}")
-        paths = (PACKAGE / "live" / "stand_ins", home.package, PACKAGE.parent)
-        kept = {name: value for name, value in os.environ.items() if not name.startswith("VLLM_")}
-        own = {
-            "FSE_GFX": gfx,
-            "PYTHONPATH": os.pathsep.join(map(str, paths)),
-            "VLLM_CACHE_ROOT": str(home.root / "cache"),
-        }
-        environment = {**kept, **QUIET, **REQUESTED_ENVIRONMENT, **own}
-        return subprocess.Popen(
-            [str(home.python), "-P", "-m", "conformance.live.server", str(self.jobs)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=None if self.verbose else subprocess.DEVNULL,
-            text=True,
-            env=environment,
-            cwd=home.root,
-        )
+
+def start(home: Home, gfx: str, command: Iterable[str], *, verbose: bool = False) -> subprocess.Popen[str]:
+    """Run a module of ours, with its arguments, where it finds the release; it reads stdin and answers on stdout."""
+    if not home.ready:
+        raise FileNotFoundError(f"no {home.release} in {home.root}: python -m conformance.install {home.release}")
+    paths = (PACKAGE / "live" / "stand_ins", home.package, PACKAGE.parent)
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("VLLM_")}
+    own = {
+        "FSE_GFX": gfx,
+        "PYTHONPATH": os.pathsep.join(map(str, paths)),
+        "VLLM_CACHE_ROOT": str(home.root / "cache"),
+    }
+    return subprocess.Popen(
+        [str(home.python), "-P", "-m", *command],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=None if verbose else subprocess.DEVNULL,
+        text=True,
+        env={**kept, **QUIET, **REQUESTED_ENVIRONMENT, **own},
+        cwd=home.root,
+    )
 
 
 def merged(stages: list[Answer]) -> Answer:

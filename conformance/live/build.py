@@ -173,7 +173,7 @@ class Attempt:
         from vllm.model_executor.model_loader.utils import initialize_model
 
         part = self.watch.part
-        with rocm.on_meta(config.model_config.dtype):
+        with rocm.on("meta", config.model_config.dtype):
             model = initialize_model(vllm_config=config, model_config=model_config)
         self.others += built.other_experts(model, part)
         self.answer["fused"][part] = built.enabled(model)

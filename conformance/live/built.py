@@ -5,14 +5,24 @@ from typing import Any
 SHARED = frozenset({"shared_expert", "shared_experts", "shared_mlp", "share_expert"})
 
 
+def container() -> Any:
+    """The release's own class for the routed experts of a layer."""
+    try:
+        from vllm.model_executor.layers.fused_moe.routed_experts import RoutedExperts
+    except ImportError:
+        from vllm.model_executor.layers.fused_moe.layer import FusedMoE
+
+        return FusedMoE
+    return RoutedExperts
+
+
 def other_experts(model: Any, part: str) -> list[dict[str, Any]]:
     """Expert modules that are no RoutedExperts (a mega-MoE backend's own), known by their stacked weights."""
-    from vllm.model_executor.layers.fused_moe.routed_experts import RoutedExperts
-
+    usual = container()
     rows = []
     for name, module in model.named_modules():
         own = (key for key, _ in module.named_parameters(recurse=False))
-        if isinstance(module, RoutedExperts) or not any(key.startswith("w13") for key in own):
+        if isinstance(module, usual) or not any(key.startswith("w13") for key in own):
             continue
         slots = int(getattr(module, "fuse_shared_expert", False))
         rows.append(

@@ -1,4 +1,4 @@
-"""One process that passes for rank 0 of many: torch's groups have one member, and the release is told of more."""
+"""One process that passes for one of many: torch's groups have one member, and the release is told of more."""
 
 import tempfile
 from typing import Any
@@ -25,6 +25,14 @@ def pass_for(parallel: Any, stage: int) -> None:
     for name, size in sizes.items():
         _resize(getattr(parallel_state, name, None), size, 0)
     _resize(parallel_state._PP, parallel.pipeline_parallel_size, stage)
+
+
+def stand_at(rank: int) -> None:
+    """Let this process pass for another rank of the tensor parallel group."""
+    from vllm.distributed import parallel_state
+
+    group = parallel_state._TP
+    _resize(group, group.world_size, rank)
 
 
 def _resize(group: Any, size: int, rank: int) -> None:

@@ -63,7 +63,7 @@ def pretend() -> None:
 
 def mock_absent_operators() -> None:
     """Constructors look compiled operators up; those that this build lacks become mocks."""
-    namespace = torch._ops._OpNamespace
+    namespace: Any = torch._ops._OpNamespace
     found = namespace.__getattr__
 
     def lookup(self: Any, name: str) -> Any:
@@ -77,14 +77,18 @@ def mock_absent_operators() -> None:
     namespace.__getattr__ = lookup
 
 
-class _MetaForCuda(TorchFunctionMode):
-    """Wherever a tensor is asked for on a GPU, it is made on the meta device."""
+class _InsteadOfGpu(TorchFunctionMode):
+    """Wherever a tensor is asked for on a GPU, it is made on another device."""
+
+    def __init__(self, device: str) -> None:
+        super().__init__()
+        self.device = device
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = dict(kwargs or {})
         if "device" in kwargs and _is_gpu(kwargs["device"]):
-            kwargs["device"] = "meta"
-        moved = ("meta" if isinstance(a, (str, torch.device)) and _is_gpu(a) else a for a in args)
+            kwargs["device"] = self.device
+        moved = (self.device if isinstance(a, (str, torch.device)) and _is_gpu(a) else a for a in args)
         return func(*moved, **kwargs)
 
 
@@ -93,12 +97,12 @@ def _is_gpu(device: Any) -> bool:
 
 
 @contextmanager
-def on_meta(dtype: Any) -> Iterator[None]:
-    """Build everything on the meta device, floating-point parameters in `dtype`."""
+def on(device: str, dtype: Any) -> Iterator[None]:
+    """Make everything on `device`, "meta" or "cpu", and floating-point parameters in `dtype`."""
     before = torch.get_default_dtype()
     torch.set_default_dtype(dtype)
     try:
-        with torch.device("meta"), _MetaForCuda():
+        with torch.device(device), _InsteadOfGpu(device):
             yield
     finally:
         torch.set_default_dtype(before)

@@ -67,8 +67,11 @@ class Watch(logging.Handler):
                 setattr(module, GATE, watched)
 
     def _wrap_experts(self) -> None:
-        from vllm.model_executor.layers.fused_moe.routed_experts import RoutedExperts
-
+        try:
+            from vllm.model_executor.layers.fused_moe.routed_experts import RoutedExperts
+        except ImportError:
+            self._wrap_layers()
+            return
         real = RoutedExperts.__init__
 
         def watched(layer: Any, layer_name: str, *args: Any, **kwargs: Any) -> None:
@@ -79,3 +82,16 @@ class Watch(logging.Handler):
             entry["method"] = type(layer.quant_method).__name__
 
         RoutedExperts.__init__ = watched
+
+    def _wrap_layers(self) -> None:
+        """Until 0.23.0 one class is the layer and holds its experts."""
+        from vllm.model_executor.layers.fused_moe.layer import FusedMoE
+
+        real = FusedMoE.__init__
+
+        def watched(layer: Any, *args: Any, **kwargs: Any) -> None:
+            real(layer, *args, **kwargs)
+            slots, method = layer.num_fused_shared_experts, type(layer.quant_method).__name__
+            self.experts.append({"part": self.part, "module": layer.layer_name, "slots": slots, "method": method})
+
+        FusedMoE.__init__ = watched

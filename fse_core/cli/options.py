@@ -14,32 +14,47 @@ SOURCE is a config.json (that file alone), a folder (with its hf_quant_config.js
 org/name or org/name@revision, or - for standard input.
 """
 _LARGEST_FILE: Final = 9 * 1024 * 1024
+_FIELDS: Final = (
+    "tp", "dp", "pcp", "pp", "ep", "moe_backend", "all2all_backend", "eplb", "dbo", "plugin", "draft",
+)  # fmt: skip
 _GFX: Final = re.compile(r"gfx[0-9a-f]{3,4}")
 
 
 def add_target(group: argparse._ArgumentGroup) -> None:
-    """How the model is served, without the release and the GPU, which commands ask for in ways of their own."""
+    """How the model is served, without the release and the GPU, which commands ask for in ways of their own.
+
+    An option that is not given leaves no trace, so that it can be told from one that is given its default.
+    """
+    before = len(group._group_actions)
     for name, what in (
         ("tp", "tensor parallel"),
         ("dp", "data parallel"),
         ("pcp", "prefill context parallel"),
         ("pp", "pipeline parallel"),
     ):
-        group.add_argument(f"--{name}", type=_size, default=1, metavar="N", help=f"{what} size (default: 1)")
+        group.add_argument(f"--{name}", type=size, metavar="N", help=f"{what} size (default: 1)")
     group.add_argument("--ep", action="store_true", help="expert parallelism")
-    group.add_argument("--moe-backend", type=_backend, default="auto", metavar="NAME", help="(default: auto)")
+    group.add_argument("--moe-backend", type=_backend, metavar="NAME", help="(default: auto)")
     group.add_argument("--all2all-backend", metavar="NAME", help="(default: as vLLM chooses)")
     group.add_argument("--eplb", action="store_true", help="expert load balancing")
     group.add_argument("--dbo", action="store_true", help="dual batch overlap")
     group.add_argument("--plugin", action="store_true", help="with the fse plugin loaded into vLLM")
-    group.add_argument("--env", type=_variable, action="append", default=[], metavar="KEY=VALUE", help="a variable")
+    group.add_argument("--env", type=_variable, action="append", metavar="KEY=VALUE", help="a variable")
     group.add_argument("--quantization-config", metavar="JSON", help="the option of that name, or @FILE")
     group.add_argument("--no-draft", dest="draft", action="store_false", help="without the draft (MTP) layers")
+    for action in group._group_actions[before:]:
+        action.default = argparse.SUPPRESS
 
 
-def add_gfx(group: argparse._ArgumentGroup) -> None:
+def add_gfx(group: argparse._ArgumentGroup, default: str = "gfx942") -> None:
     """One GPU architecture."""
-    group.add_argument("--gfx", type=gfx, default="gfx942", help="GPU architecture (default: gfx942)")
+    group.add_argument("--gfx", type=gfx, default=default, help="GPU architecture (default: gfx942)")
+
+
+def add_vllm(group: argparse._ArgumentGroup) -> None:
+    """One release, which leaves no trace where it is not given."""
+    what = "vLLM release (default: the latest known)"
+    group.add_argument("--vllm", default=argparse.SUPPRESS, metavar="VERSION", help=what)
 
 
 def add_reading(group: argparse._ArgumentGroup) -> None:
@@ -48,36 +63,41 @@ def add_reading(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--offline", action="store_true", help="take Hub files from the local cache alone")
 
 
-def add_output(group: argparse._ArgumentGroup, what: str = "") -> None:
-    """How `what` is written: one of the rooms of `fse_core.output`, reports where it is empty."""
-    group.add_argument("--format", choices=names(what), default="table", help="(default: table)")
+def add_output(group: argparse._ArgumentGroup, what: str, default: str = "table") -> None:
+    """How `what` is written: one of the rooms of `fse_core.output`."""
+    group.add_argument("-f", "--format", choices=names(what), default=default, help=f"(default: {default})")
+    add_color(group)
+
+
+def add_color(group: argparse._ArgumentGroup) -> None:
+    """Whether there are colours."""
     group.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="(default: auto)")
 
 
 def target(args: argparse.Namespace, **more: Any) -> Target:
     """The target that the options describe. InputError where one of them is wrong."""
-    return Target(
-        tp=args.tp,
-        ep=args.ep,
-        dp=args.dp,
-        pcp=args.pcp,
-        pp=args.pp,
-        moe_backend=args.moe_backend,
-        all2all_backend=args.all2all_backend,
-        eplb=args.eplb,
-        dbo=args.dbo,
-        plugin=args.plugin,
-        environment=dict(args.env),
-        overlay=_overlay(args.quantization_config),
-        draft=args.draft,
-        **more,
-    )
+    return Target(**given(args), **more)
 
 
-def _overlay(option: str | None) -> Mapping[str, Any] | None:
+def given(args: argparse.Namespace, *more: str) -> dict[str, Any]:
+    """The fields of a Target whose options are given, and of `more`. InputError where one of them is wrong."""
+    found = {name: getattr(args, name) for name in (*_FIELDS, *more) if hasattr(args, name)}
+    if hasattr(args, "env"):
+        found["environment"] = dict(args.env)
+    if hasattr(args, "quantization_config"):
+        found["overlay"] = _overlay(args.quantization_config)
+    return found
+
+
+def require(target: Target) -> None:
+    """InputError where the target's release is unknown, or does not take one of its options."""
+    from fse_core.releases import load
+
+    load(target.vllm).require(target)
+
+
+def _overlay(option: str) -> Mapping[str, Any]:
     """What --quantization-config holds: JSON, or the file that `@` names."""
-    if option is None:
-        return None
     from fse_core.read.document import parse_object
 
     name = "--quantization-config"
@@ -103,7 +123,8 @@ def _file(option: str, path: str) -> bytes:
         raise InputError(option, f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
 
 
-def _size(text: str) -> int:
+def size(text: str) -> int:
+    """A number of GPUs."""
     if not text.isascii() or not text.isdigit() or not 1 <= int(text[:10]) <= 65536:
         raise argparse.ArgumentTypeError(f"expected a number of GPUs from 1 to 65536, got {text!r}")
     return int(text)

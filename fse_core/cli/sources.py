@@ -16,8 +16,16 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-def answers(args: argparse.Namespace, sources: Sequence[str], ask: "Callable[[Model], T]") -> list[T]:
-    """What `ask` says of each source. One that cannot be had or read is told on standard error, and left out."""
+def answers(
+    args: argparse.Namespace,
+    sources: Sequence[str],
+    ask: "Callable[[Model], T]",
+    unread: list[tuple[str, str]] | None = None,
+) -> list[T]:
+    """What `ask` says of each source. One that cannot be had or read is told on standard error, and left out.
+
+    Such sources, and why, are added to `unread`.
+    """
     with checked():
         secret = token(args.token_file)
     if args.offline:
@@ -31,4 +39,11 @@ def answers(args: argparse.Namespace, sources: Sequence[str], ask: "Callable[[Mo
         except FseError as error:
             named = source in str(error) or str(error).startswith("SOURCE")
             complain(str(error) if named else f"{source}: {error}")
+            if unread is not None:
+                unread.append((source, str(error)))
     return found
+
+
+def folders(sources: Sequence[str]) -> list[str]:
+    """The sources, with the folder in the place of each file in it."""
+    return list(dict.fromkeys((os.path.dirname(one) or ".") if os.path.isfile(one) else one for one in sources))

@@ -36,7 +36,9 @@ def _types_short(config: Fields, release: Release) -> Failure | None:
 def _parts(model: Model, target: Target, release: Release) -> tuple[Part, ...]:
     slots = number(model.config, "n_shared_experts", _DEFAULTS)
     layers = moe_layers("model.layers.{i}.mlp", _sparse(model.config, release), slots) if slots else ()
-    return (Part(model_class="AXK1ForCausalLM", layers=layers, packed=GATE_UP, startup=_types_short(model.config, release)),)
+    return (
+        Part(model_class="AXK1ForCausalLM", layers=layers, packed=GATE_UP, startup=_types_short(model.config, release)),
+    )
 
 
 FAMILY = Family(name="axk1", architectures={"AXK1ForCausalLM": "AXK1ForCausalLM"}, parts=_parts)

@@ -33,6 +33,10 @@ def report_to_dict(report: Report) -> dict[str, Any]:
         "startup_error": _failure(report.startup_error),
         "startup_part": report.startup_part,
         "findings": [finding_to_dict(finding) for finding in report.findings],
+        "ignored": [
+            {"finding": finding_to_dict(one.finding), "reason": one.reason, "until": one.until}
+            for one in report.ignored
+        ],
     }
 
 
@@ -73,6 +77,7 @@ def finding_to_dict(finding: Finding) -> dict[str, Any]:
             {"kind": fix.kind, "safety": fix.safety, "summary": fix.summary, "patch": fix.patch}
             for fix in finding.fixes
         ],
+        "places": [asdict(place) for place in finding.places],
     }
 
 
@@ -82,4 +87,4 @@ def _render(reports: Sequence[Report], style: Style) -> str:
     return json.dumps(objects[0] if len(objects) == 1 else objects, indent=2, ensure_ascii=True) + "\n"
 
 
-FORMAT: Format[Report] = Format(summary="fse.report/1 for programs", render=_render)
+FORMAT: Format[Report] = Format(summary="fse.report/1 for programs", render=_render, needs=frozenset({"places"}))

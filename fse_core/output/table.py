@@ -28,7 +28,7 @@ def _render(reports: Sequence[Report], style: Style) -> str:
 
 def _lines(report: Report, style: Style) -> Iterator[str]:
     yield from _header(report, style)
-    for section in (_layers, _failures, _findings):
+    for section in (_layers, _failures, _findings, _ignored):
         lines = list(section(report, style))
         yield from ("", *lines) if lines else ()
     yield ""
@@ -118,6 +118,13 @@ def _finding(finding: Finding, style: Style) -> Iterator[str]:
         yield from wrapped(evidence, style, indent=_DEEPER, tone="faint")
     for fix in finding.fixes:
         yield from wrapped(f"fix ({fix.safety}): {fix.summary}", style, indent=_DEEPER)
+
+
+def _ignored(report: Report, style: Style) -> Iterator[str]:
+    for one in report.ignored:
+        until = f" (until {one.until})" if one.until else ""
+        words = f"ignored {one.finding.rule} {one.finding.name}: {one.reason}{until}"
+        yield from wrapped(words, style, indent=_INDENT, tone="faint")
 
 
 FORMAT: Format[Report] = Format(summary="for people", render=_render)

@@ -18,12 +18,12 @@ from fse_core.read.hub_errors import Asked, Token, told
 from fse_core.read.model import CONFIG_FILE, HF_QUANT_FILE
 from fse_core.report import Source
 
-_COMMIT: Final = re.compile(r"[0-9a-f]{40}")
+COMMIT: Final = re.compile(r"[0-9a-f]{40}")
 _NOT_A_REVISION: Final = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|//|^[/-]|/$|^$")
-_CLIENT: Final = "vllm-fse"
+CLIENT: Final = "vllm-fse"
 """How requests name this program."""
 
-_PATIENCE: Final = 10.0
+PATIENCE: Final = 10.0
 """Seconds that one step of a connection may take."""
 
 
@@ -42,29 +42,14 @@ def fetch(hub_id: str, *, token: Token = None, deadline: float = 30.0) -> HubFil
     Offline, or where the Hub cannot be reached, that is the commit that the cache knows for the revision. Offline, a
     hf_quant_config.json that is not in the cache counts as missing, as it does for vLLM.
     """
-    asked = _asked(*_split(hub_id), token, None)
+    asked = asking(*_split(hub_id), token)
     until = time.monotonic() + deadline
     return within(deadline, lambda: _files(asked, _commit(asked), until), what=hub_id)
 
 
-def resolve(
-    name: str, revision: str, *, token: Token = None, cache: str | None = None, deadline: float = 30.0
-) -> Source:
-    """The commit that `revision` of `name` stands for now. `cache` is a folder to use instead of the client's own."""
-    asked = _asked(name, _checked_revision(name, revision), token, cache)
-    return within(deadline, lambda: _source(asked, _commit(asked)), what=name)
-
-
-def fetch_at(source: Source, *, token: Token = None, cache: str | None = None, deadline: float = 30.0) -> HubFiles:
-    """The config files of the commit that `resolve` told."""
-    assert source.commit is not None
-    commit = source.commit
-    asked = _asked(source.id, source.revision or commit, token, cache)
-    until = time.monotonic() + deadline
-    return within(deadline, lambda: _files(asked, commit, until), what=source.id)
-
-
-def _asked(name: str, revision: str, token: Token, cache: str | None) -> Asked:
+def asking(name: str, revision: str, token: Token) -> Asked:
+    """What is asked, once it is known to be something that can be asked."""
+    _checked_revision(name, revision)
     _require_client(name)
     from huggingface_hub import constants
     from huggingface_hub.errors import HFValidationError
@@ -74,7 +59,7 @@ def _asked(name: str, revision: str, token: Token, cache: str | None) -> Asked:
         validate_repo_id(name)
     except HFValidationError as error:
         raise InputError(name, f"neither a file or folder here nor a Hub id. {error}") from None
-    return Asked(repo=name, revision=revision, endpoint=constants.ENDPOINT, token=_usable(token), cache=cache)
+    return Asked(repo=name, revision=revision, endpoint=constants.ENDPOINT, token=_usable(token))
 
 
 def _split(hub_id: str) -> tuple[str, str]:
@@ -109,19 +94,25 @@ def _usable(token: Token) -> Token:
     return token
 
 
-def _source(asked: Asked, commit: str) -> Source:
+def source_at(asked: Asked, commit: str) -> Source:
+    """Where the files of that commit come from."""
     return Source(kind="hub", id=asked.repo, revision=asked.revision, commit=commit)
+
+
+def no_config(asked: Asked, commit: str) -> FetchError:
+    """The commit has no file that could be read."""
+    return FetchError(
+        "missing_file",
+        f"{asked.repo} has no {CONFIG_FILE} at commit {commit[:12]}; only the transformers format is read",
+    )
 
 
 def _files(asked: Asked, commit: str, until: float) -> HubFiles:
     config = _file(asked, commit, CONFIG_FILE, until)
     if config is None:
-        raise FetchError(
-            "missing_file",
-            f"{asked.repo} has no {CONFIG_FILE} at commit {commit[:12]}; only the transformers format is read",
-        )
+        raise no_config(asked, commit)
     return HubFiles(
-        source=_source(asked, commit),
+        source=source_at(asked, commit),
         config=config,
         hf_quant_config=_file(asked, commit, HF_QUANT_FILE, until),
     )
@@ -133,12 +124,12 @@ def _commit(asked: Asked) -> str:
 
     class Api(HfApi):
         def model_info(self, *args: Any, **options: Any) -> Any:
-            return super().model_info(*args, **{**options, "timeout": _PATIENCE})
+            return super().model_info(*args, **{**options, "timeout": PATIENCE})
 
     with told(asked, "repo"):
-        api = Api(token=asked.token, library_name=_CLIENT)
-        commit: str = api.resolve_revision(asked.repo, revision=asked.revision, cache_dir=asked.cache).resolved
-    if not _COMMIT.fullmatch(commit):
+        api = Api(token=asked.token, library_name=CLIENT)
+        commit: str = api.resolve_revision(asked.repo, revision=asked.revision).resolved
+    if not COMMIT.fullmatch(commit):
         raise asked.broken("named no commit for the revision")
     return commit
 
@@ -148,7 +139,7 @@ def _file(asked: Asked, commit: str, name: str, until: float) -> bytes | None:
     from huggingface_hub.errors import EntryNotFoundError
 
     # A path, None for what is not known, or the client's mark for what is known to be missing.
-    path: Any = try_to_load_from_cache(asked.repo, name, cache_dir=asked.cache, revision=commit)
+    path: Any = try_to_load_from_cache(asked.repo, name, revision=commit)
     if path is None and is_offline_mode():
         if name == CONFIG_FILE:
             raise asked.not_cached(name)
@@ -172,7 +163,7 @@ def _download(asked: Asked, commit: str, name: str, until: float) -> str:
 
     with told(asked, "file"):
         url = hf_hub_url(asked.repo, name, revision=commit)
-        found = get_hf_file_metadata(url, token=asked.token, timeout=_PATIENCE, library_name=_CLIENT)
+        found = get_hf_file_metadata(url, token=asked.token, timeout=PATIENCE, library_name=CLIENT)
     if found.commit_hash != commit:
         raise asked.broken(f"gave {name} of another commit than the one asked for")
     if found.size is not None and found.size > MAX_BYTES:
@@ -183,9 +174,8 @@ def _download(asked: Asked, commit: str, name: str, until: float) -> str:
             name,
             revision=commit,
             token=asked.token,
-            cache_dir=asked.cache,
             tqdm_class=_meter(asked, name, until),
-            library_name=_CLIENT,
+            library_name=CLIENT,
         )
     return path
 

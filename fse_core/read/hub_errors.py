@@ -22,13 +22,12 @@ _RESET: Final = re.compile(r"\bt\s*=\s*(\d{1,9})\b")
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """What is asked of the Hub, and how. `cache` is a folder to use instead of the client's own."""
+    """What is asked of the Hub, and how."""
 
     repo: str
     revision: str
     endpoint: str
     token: Token = field(default=None, repr=False)
-    cache: str | None = None
 
     @property
     def host(self) -> str:
@@ -95,6 +94,8 @@ def _translated(error: BaseException, asked: Asked, stage: Stage) -> FetchError:
 
 def _refused(error: Any, asked: Asked, stage: Stage) -> FetchError:
     """An answer with an error status."""
+    if error.response.status_code == 401 and _token(asked) and "X-Error-Code" not in error.response.headers:
+        return _bad_token(asked)  # a model that a good token does not open is answered with 403 or 404
     for name, reading in _BY_ERROR.items():
         if any(kind.__name__ == name for kind in type(error).__mro__):
             return reading(asked)
@@ -117,6 +118,14 @@ def _gated(asked: Asked) -> FetchError:
         else "the token's account has no access to it, or the token lacks the right to read gated repositories"
     )
     return FetchError("gated", f"{asked.repo} is gated: {todo} (HF_TOKEN, --token-file)")
+
+
+def _bad_token(asked: Asked) -> FetchError:
+    return FetchError(
+        "bad_token",
+        f"{asked.repo}: {asked.host} did not accept the token (HF_TOKEN, --token-file, or the client's login); a "
+        "public model needs none",
+    )
 
 
 def _missing_repo(asked: Asked) -> FetchError:

@@ -1,11 +1,12 @@
 """The facts of one model, as its files state them: nothing here knows a family or a quantization class."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
 from fse_core.errors import InputError
 from fse_core.read.getters import Fields
+from fse_core.read.safetensors.facts import Headers
 from fse_core.report import Source
 
 CONFIG_FILE: Final = "config.json"
@@ -29,12 +30,26 @@ class QuantizationBlock:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Document:
+    """A file as it was read. `file` is where it is to be found, `name` what the paths of its values begin with."""
+
+    file: str
+    name: str
+    data: bytes
+
+
+@dataclass(frozen=True, kw_only=True)
 class Model:
-    """config.json (and hf_quant_config.json) of one model."""
+    """config.json (and hf_quant_config.json) of one model. `documents` are what was read, where a file was.
+
+    `headers` are those of its safetensors files, None where they were not asked for.
+    """
 
     source: Source
     config: Fields
     hf_quant_config: Fields | None = None
+    documents: tuple[Document, ...] = field(default=(), repr=False, compare=False)
+    headers: Headers | None = field(default=None, repr=False, compare=False)
 
     @cached_property
     def text(self) -> Fields:

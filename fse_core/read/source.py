@@ -3,14 +3,14 @@
 import os
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
 from fse_core.errors import FetchError, InputError
 from fse_core.read.document import MAX_BYTES, parse_object
 from fse_core.read.getters import Fields, shown
-from fse_core.read.model import CONFIG_FILE, HF_QUANT_FILE, Model
+from fse_core.read.model import CONFIG_FILE, HF_QUANT_FILE, Document, Model
 from fse_core.read.values import checked
 from fse_core.report import Source
 
@@ -73,12 +73,31 @@ def model_from_bytes(
         parse_object(config, name),
         None if hf_quant_config is None else parse_object(hf_quant_config, HF_QUANT_FILE),
         source,
+        tuple(_documents(config, hf_quant_config, source)),
     )
 
 
-def _model(config: Mapping[str, Any], hf_quant_config: Mapping[str, Any] | None, source: Source) -> Model:
+def _documents(config: bytes, hf_quant_config: bytes | None, source: Source) -> Iterator[Document]:
+    yield Document(file=_where(source, CONFIG_FILE), name="", data=config)
+    if hf_quant_config is not None:
+        yield Document(file=_where(source, HF_QUANT_FILE), name=f"{HF_QUANT_FILE}:", data=hf_quant_config)
+
+
+def _where(source: Source, file: str) -> str:
+    """Where one of a source's files is: a path, an address in the Hub, or what a stream is called."""
+    if source.kind == "hub":
+        return f"hf://{source.id}@{source.commit or source.revision or 'main'}/{file}"
+    return os.path.join(source.id, file) if source.kind == "path" and os.path.isdir(source.id) else source.id
+
+
+def _model(
+    config: Mapping[str, Any],
+    hf_quant_config: Mapping[str, Any] | None,
+    source: Source,
+    documents: tuple[Document, ...] = (),
+) -> Model:
     quant = None if hf_quant_config is None else Fields(hf_quant_config, f"{HF_QUANT_FILE}:")
-    return Model(source=source, config=Fields(config), hf_quant_config=quant)
+    return Model(source=source, config=Fields(config), hf_quant_config=quant, documents=documents)
 
 
 def _exists(path: Path) -> bool:

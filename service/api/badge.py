@@ -9,6 +9,7 @@ from starlette.responses import Response
 
 from fse_core.errors import FetchError, FseError
 from service import badge, ids, openapi, state
+from service.apart import apart
 from service.api import inputs
 from service.api.replies import Reply, keeping, remembered
 from service.reports import ENGINE, etag_of
@@ -33,7 +34,7 @@ _KEPT: Final = 300
             "content": {_SVG: {"schema": {"type": "string"}}},
         },
         304: {"description": "The badge is the one that If-None-Match names."},
-        **openapi.problems("invalid-input", "too-slow"),
+        **openapi.problems("invalid-input", "too-slow", "busy"),
     },
     openapi_extra={"parameters": [*openapi.PATH_PARAMETERS, openapi.REVISION, *openapi.TARGET]},
 )
@@ -53,7 +54,7 @@ async def _made(request: Request, _: str | None) -> Reply:
         words = _WORDS.get(error.kind, "unknown") if isinstance(error, FetchError) else "unknown"
         body = badge.of_failure(words, f"{model}: {words}")
     else:
-        body = badge.of_report(json.loads(served.body))
+        body = await apart(len(served.body), lambda: badge.of_report(json.loads(served.body)))
         headers |= keeping(served, _KEPT, pinned=pinned)
         until = served.until
     return Reply(headers, body, media_type=_SVG, etag=etag_of(body), until=until)

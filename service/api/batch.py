@@ -104,7 +104,7 @@ class Stream(StreamingResponse):
                 _EVENTS: {"schema": {"type": "string"}},
             },
         },
-        **openapi.problems("too-large", "timeout", "unsupported-media-type", "invalid-input"),
+        **openapi.problems("too-large", "timeout", "unsupported-media-type", "invalid-input", "busy"),
     },
     openapi_extra={
         "requestBody": openapi.json_body(_BODY, {"two-models": _EXAMPLE}),

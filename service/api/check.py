@@ -6,7 +6,7 @@ from starlette.responses import Response
 
 from service import openapi, state
 from service.api import inputs
-from service.reports import ENGINE, body_of
+from service.reports import ENGINE
 
 router = APIRouter(tags=["models"])
 
@@ -32,7 +32,7 @@ _EXAMPLE = {
     response_class=Response,
     responses={
         200: {"description": "The report.", "content": {"application/json": {"schema": openapi.ref("Report")}}},
-        **openapi.problems("too-large", "timeout", "unsupported-media-type", "invalid-input", "too-slow"),
+        **openapi.problems("too-large", "timeout", "unsupported-media-type", "invalid-input", "too-slow", "busy"),
     },
     openapi_extra={
         "requestBody": openapi.json_body(
@@ -57,6 +57,6 @@ async def check(request: Request) -> Response:
     with inputs.reading():
         config = fields.object("config").raw
         quant = None if fields.get("hf_quant_config") is None else fields.object("hf_quant_config").raw
-        report = await state.of(request)["reports"].for_config(config, quant, target)
+        body = await state.of(request)["reports"].body_for_config(config, quant, target)
     headers = {"Cache-Control": "no-store", "X-FSE-Engine": ENGINE}
-    return Response(body_of(report), headers=headers, media_type="application/json")
+    return Response(body, headers=headers, media_type="application/json")

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import math
-from dataclasses import dataclass
 from typing import Any, Final
 
 from fastapi import APIRouter
@@ -11,18 +10,16 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from fse_core.errors import InputError
-from fse_core.target import Target
 from service import ids, openapi, state
 from service.api import inputs
 from service.api.models import PROBLEMS
 from service.api.replies import Reply, keeping, remembered
 from service.comparison import compare
 from service.reports import ENGINE, Served, etag_of
-from service.targets import PARAMETERS, from_query, names_release
+from service.sides import SIDES, Side, read
+from service.targets import PARAMETERS
 
 router = APIRouter(tags=["models"])
-
-SIDES: Final = ("a", "b")
 
 _ID: Final = {"type": "string", "pattern": ids.FULL, "maxLength": ids.FULL_MOST}
 _ANSWER: Final = {
@@ -66,16 +63,6 @@ _MODELS: Final = [
 ]  # fmt: skip
 
 
-@dataclass(frozen=True, kw_only=True)
-class Side:
-    """What is compared. `pinned`: the address names its commit and its release."""
-
-    model: str
-    revision: str
-    target: Target
-    pinned: bool
-
-
 @router.get(
     "/v1/compare",
     operation_id="models-compare",
@@ -103,7 +90,10 @@ async def compared(request: Request) -> Response:
 async def _made(request: Request, token: str | None) -> Reply:
     with inputs.reading():
         sides = read(request.query_params.multi_items())
-    one, other = await asyncio.gather(*(_served(request, side, token) for side in sides))
+        for side in sides:
+            if not side.asked:
+                raise InputError(side.letter, "expected a model, org/name or org/name@revision")
+    one, other = await asyncio.gather(*(served_for(request, side, token) for side in sides))
     body = json.dumps(compare(json.loads(one.body), json.loads(other.body), ENGINE), separators=(",", ":")).encode()
     seconds = state.of(request)["settings"].branch_seconds
     least = _least_lasting(one, other)
@@ -112,44 +102,14 @@ async def _made(request: Request, token: str | None) -> Reply:
     return Reply(headers, body, media_type="application/json", etag=etag, until=least.until)
 
 
-def read(pairs: list[tuple[str, str]]) -> tuple[Side, Side]:
-    """Both sides of an address."""
-    models: dict[str, str] = {}
-    for name, text in pairs:
-        if name in SIDES:
-            if name in models:
-                raise InputError(name, "is given more than once")
-            models[name] = text
-    if "a" not in models:
-        raise InputError("a", "expected a model, org/name or org/name@revision")
-    models.setdefault("b", models["a"])
-    a, b = (_side(side, models[side], pairs) for side in SIDES)
-    return a, b
-
-
-def _side(side: str, model: str, pairs: list[tuple[str, str]]) -> Side:
-    name, revision = ids.model_and_revision(model, side)
-    own = [(key.removeprefix(f"{side}."), text) for key, text in pairs if key.startswith(f"{side}.")]
-    named = {key for key, _ in own}
-    other = f"{SIDES[side == 'a']}."
-    shared = [
-        (key, text)
-        for key, text in pairs
-        if key not in SIDES and not key.startswith((f"{side}.", other)) and key not in named
-    ]
-    try:
-        own_target = from_query(own)
-    except InputError as error:
-        raise InputError(f"{side}.{error.path}", error.message) from None
-    target = from_query([*shared, *own]) if shared else own_target
-    pinned = ids.is_commit(revision) and names_release([*shared, *own])
-    return Side(model=name, revision=revision, target=target, pinned=pinned)
-
-
-async def _served(request: Request, side: Side, token: str | None) -> Served:
+async def served_for(request: Request, side: Side, token: str | None = None) -> Served:
+    """The report for one side; for a name that is only among the shipped models, that one."""
+    here = state.of(request)
+    known = here["examples"].get(side.model)
+    if known is not None and known.made_up and side.revision == "main":
+        return await here["reports"].example(side.model, side.target)
     with inputs.fetching(side.model, side.revision):
-        served: Served = await state.of(request)["reports"].for_model(side.model, side.revision, side.target, token)
-    return served
+        return await here["reports"].for_model(side.model, side.revision, side.target, token)
 
 
 def _least_lasting(*served: Served) -> Served:

@@ -11,6 +11,7 @@ from starlette.responses import Response
 from service import openapi, state
 from service.api import inputs
 from service.api.replies import for_report, has
+from service.doubt import doubtful
 from service.examples import Example
 from service.problems import Problem
 from service.reports import ENGINE, Reports, etag_of
@@ -25,9 +26,10 @@ _ITEM = {
         "made_up": {"type": "boolean", "description": "No published checkpoint has this quantization block."},
         "target": {"type": "object", "description": "What it is shown for."},
         "verdict": {"type": "string"},
+        "doubtful": {"type": "boolean", "description": "It fuses, and a finding says that something goes wrong."},
         "report": {"type": "string", "description": "Where its report is."},
     },
-    "required": ["name", "made_up", "target", "verdict", "report"],
+    "required": ["name", "made_up", "target", "verdict", "doubtful", "report"],
 }
 _LIST = {
     "type": "object",
@@ -74,7 +76,7 @@ async def report(request: Request) -> Response:
     example = here["examples"].get(model)
     if example is None:
         raise Problem("not-found", f"no shipped model is named {model}")
-    served = await here["reports"].example(model, target if request.url.query else example.target)
+    served = await here["reports"].example(model, example.target_for(target, named=bool(request.query_params)))
     # A shipped model has no commit: another version of this service may ship another.
     return for_report(served, "", here["settings"].branch_seconds, pinned=False).to(request.scope)
 
@@ -87,5 +89,6 @@ async def _shown(example: Example, reports: Reports) -> Mapping[str, Any]:
         "made_up": example.made_up,
         "target": report["target"],
         "verdict": report["verdict"],
+        "doubtful": doubtful(report),
         "report": f"/v1/examples/{example.name}?{to_query(example.target)}",
     }

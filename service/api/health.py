@@ -41,9 +41,9 @@ async def ready(request: Request) -> Response:
     here = state.of(request)
     if here["draining"].is_set():
         raise Problem("not-ready", "the service is about to stop", retry_after=10)
-    trouble = await here["store"].ping()
-    if trouble is not None:
-        raise Problem("not-ready", f"the store cannot be used: {trouble}", retry_after=10)
+    if not await here["store"].ping():
+        kind = here["settings"].store.partition(":")[0]
+        raise Problem("not-ready", f"the store ({kind}) cannot be used", retry_after=10)
     return JSONResponse({"status": "ok", "engine": ENGINE}, headers=_NO_STORE)
 
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final
+from urllib.parse import urlencode
 
 from starlette.requests import Request
 
@@ -11,8 +12,11 @@ from fse_core.errors import FseError, InputError
 from fse_core.read.document import parse_object
 from fse_core.read.getters import Fields
 from fse_core.target import Target
-from service import ids, targets
+from service import ids, spans, state, targets
+from service.apart import apart
+from service.examples import Example
 from service.problems import Problem, from_error
+from service.reports import Served
 
 BODY: Final = "body"
 
@@ -52,21 +56,48 @@ def token(request: Request) -> str | None:
 def asked(request: Request, *, revisions: bool = True) -> tuple[str, str, Target]:
     """The model, the revision (where an address may name one) and the target of an address."""
     pairs = request.query_params.multi_items()
-    given = [text for name, text in pairs if name == "revision"]
+    model, revision = named(request) if revisions else (_model(request), "main")
+    with reading():
+        return model, revision, targets.from_query(pairs, also=("revision",) if revisions else ())
+
+
+def named(request: Request) -> tuple[str, str]:
+    """The model and the revision of an address whose other parameters are read elsewhere."""
+    given = [text for name, text in request.query_params.multi_items() if name == "revision"]
     with reading():
         if len(given) > 1:
             raise InputError("revision", "is given more than once")
-        model = ids.model(request.path_params["org"], request.path_params["name"])
-        revision = ids.revision(given[0]) if given and revisions else "main"
-        return model, revision, targets.from_query(pairs, also=("revision",) if revisions else ())
+        return _model(request), ids.revision(given[0]) if given else "main"
+
+
+def example(request: Request) -> Example:
+    """The shipped model of an address. Problem where there is none."""
+    model = _model(request)
+    found = state.of(request)["examples"].get(model)
+    if found is None:
+        raise Problem("not-found", f"no shipped model is named {model}")
+    return found
+
+
+def at_commit(path: str, served: Served, revision: str, asked: spans.Asked[Any]) -> str:
+    """Where the same answer stands at its commit and releases; empty where the address already names them."""
+    if ids.is_commit(revision) and asked.pinned:
+        return ""
+    return f"{path}?{urlencode([('revision', str(served.source.commit)), *asked.exact])}"
+
+
+def _model(request: Request) -> str:
+    with reading():
+        return ids.model(request.path_params["org"], request.path_params["name"])
 
 
 async def body(request: Request, known: tuple[str, ...]) -> Fields:
     """The JSON object that was sent, which has no other keys than `known`."""
     if not _JSON.fullmatch(request.headers.get("content-type", "")):
         raise Problem("unsupported-media-type", "expected a body of type application/json")
+    sent = await request.body()
     with reading():
-        fields = Fields(parse_object(await request.body(), BODY))
+        fields = Fields(await apart(len(sent), lambda: parse_object(sent, BODY)))
         for key in fields:
             if key not in known:
                 raise InputError(fields.at(key), f"no such field; expected {', '.join(known)}")

@@ -14,6 +14,7 @@ from service.targets import names_release, to_query
 router = APIRouter(tags=["models"])
 
 PROBLEMS: Final = (
+    "token-not-accepted",
     "gated",
     "not-found",
     "revision-not-found",
@@ -24,6 +25,7 @@ PROBLEMS: Final = (
     "upstream-unavailable",
     "upstream-rate-limited",
     "too-slow",
+    "busy",
 )
 
 

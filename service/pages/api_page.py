@@ -4,11 +4,12 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import Response
 
+from fse_core import releases
 from service.pages.base import html, kept
 from service.problems import KINDS
 from service.targets import PARAMETERS
 
-router = APIRouter(include_in_schema=False)
+router = APIRouter()
 
 
 @router.get("/api")
@@ -16,6 +17,6 @@ async def api(request: Request) -> Response:
     """Kept for ever: the API does not change while the service runs."""
 
     async def make() -> bytes:
-        return html(request, "api.html", {"kinds": KINDS, "parameters": PARAMETERS})
+        return html(request, "api.html", {"kinds": KINDS, "parameters": PARAMETERS, "previous": releases.known()[-2]})
 
     return await kept(request, "api", make)

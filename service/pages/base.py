@@ -41,13 +41,18 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     made.globals.update(asset=address, version=fse_core.__version__, state_words=WORDS)
-    made.filters.update(ago=ago, bytes=readable, coded=_coded)
+    made.filters.update(ago=ago, bytes=readable, coded=_coded, began=_began)
     return made
 
 
 def _coded(text: str) -> Markup:
     """`words` between backticks as code."""
     return Markup(re.sub(r"`([^`]*)`", r"<code>\1</code>", str(escape(text))))
+
+
+def _began(text: str) -> str:
+    """As at the beginning of a sentence; names further on stay as they are."""
+    return text if text.startswith("vLLM") else text[:1].upper() + text[1:]
 
 
 def base_url(request: Request) -> str:
@@ -58,7 +63,8 @@ def base_url(request: Request) -> str:
 
 def html(request: Request, template: str, context: Mapping[str, Any]) -> bytes:
     """The page as bytes."""
-    shown = {"here": request.url.path, "base": base_url(request), "latest": releases.known()[-1], **context}
+    ends = {"oldest": releases.known()[0], "latest": releases.known()[-1]}
+    shown = {"here": request.url.path, "base": base_url(request), **ends, **context}
     return _environment().get_template(template).render(shown).encode()
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
@@ -11,33 +11,31 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from fse_core.errors import InputError
-from fse_core.output.words.layers import numbers
 from fse_core.report import PartName
-from fse_core.target import Target
-from service import ids, targets
+from service import targets
+from service.api import inputs
+from service.api.compare import served_for
 from service.pages import controls, facts
 from service.pages.base import page
 from service.pages.controls import Pairs
 from service.pages.errors import error_page
-from service.pages.layers import Answer, Layers
+from service.pages.layers import Answer, Layers, title_of
 from service.pages.view import View, view_of
 from service.problems import Problem
 from service.reports import Served
+from service.sides import Side, read
 
-router = APIRouter(include_in_schema=False)
+router = APIRouter()
 
 
 @dataclass(frozen=True, kw_only=True)
-class Side:
-    """One of the two: what was asked, and the answer once both are named."""
+class Answered:
+    """One side's answer. `link` is its own page."""
 
-    letter: str
-    asked: str
-    target: Target
-    link: str = ""
-    view: View | None = None
-    served: Served | None = None
+    side: Side
+    view: View
+    served: Served
+    link: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,48 +62,32 @@ async def compare(request: Request) -> Response:
     if clean != given:
         return RedirectResponse(controls.link("/compare", clean), 303)
     try:
-        sides = [_asked(clean, letter) for letter in ("a", "b")]
-        if all(side.asked for side in sides):
-            sides = list(await asyncio.gather(*(_answered(request, side) for side in sides)))
+        with inputs.reading():
+            sides = read(clean)
+        asked = all(side.asked for side in sides)
+        answers = await asyncio.gather(*(_answered(request, side) for side in sides)) if asked else []
     except Problem as problem:
         return error_page(request, problem)
-    return page(request, "compare.html", {**_context(sides), "json_link": controls.link("/v1/compare", clean)})
+    forms = [(side, controls.values(side.target, f"{side.letter}.")) for side in sides]
+    link = controls.link("/v1/compare", clean)
+    return page(request, "compare.html", {"sides": forms, "json_link": link, **_differing(answers)})
 
 
-def _asked(query: Pairs, letter: str) -> Side:
-    """What an address says of one side. An option without a letter holds for both; A is both where B is not named."""
-    named = dict(query)
-    own = [(name[2:], text) for name, text in query if name.startswith(f"{letter}.")]
-    taken = {name for name, _ in own}
-    both = [(name, text) for name, text in query if name[:2] not in ("a", "b", "a.", "b.") and name not in taken]
-    try:
-        target = targets.from_query([*own, *both])
-    except InputError as error:
-        path = f"{letter}.{error.path}" if error.path in taken else error.path
-        raise Problem("invalid-input", error.message, path=path) from None
-    return Side(letter=letter, asked=named.get(letter, named.get("a", "")), target=target)
-
-
-async def _answered(request: Request, side: Side) -> Side:
-    try:
-        name, revision = ids.model_and_revision(side.asked, side.letter)
-    except InputError as error:
-        raise Problem("invalid-input", error.message, path=error.path) from None
-    served = await facts.anywhere(request, name, revision, side.target)
+async def _answered(request: Request, side: Side) -> Answered:
+    served = await served_for(request, side)
     model = await facts.model_of(request, served)
     view = view_of(json.loads(served.body), served.source, side.target, model)
-    place = f"/{'models' if served.source.kind == 'hub' else 'examples'}/{name}"
-    asked: Pairs = [] if revision == "main" else [("revision", revision)]
-    link = controls.link(place, asked, controls.pairs(side.target))
-    return Side(letter=side.letter, asked=side.asked, target=side.target, view=view, served=served, link=link)
+    place = f"/{'models' if served.source.kind == 'hub' else 'examples'}/{side.model}"
+    asked: Pairs = [] if side.revision == "main" else [("revision", side.revision)]
+    link = controls.link(place, asked, targets.to_pairs(side.target))
+    return Answered(side=side, view=view, served=served, link=link)
 
 
-def _context(sides: list[Side]) -> dict[str, Any]:
-    forms = [controls.values(side.target, f"{side.letter}.") for side in sides]
-    a, b = (side.view for side in sides)
-    rows = [] if a is None or b is None else list(_differences(a.layers, b.layers))
-    options = [] if a is None or b is None else list(_options(a, b))
-    return {"sides": list(zip(sides, forms, strict=True)), "rows": rows, "options": options}
+def _differing(answers: Sequence[Answered]) -> dict[str, Any]:
+    if not answers:
+        return {"answers": [], "rows": [], "options": []}
+    a, b = (answer.view for answer in answers)
+    return {"answers": answers, "rows": list(_differences(a.layers, b.layers)), "options": list(_options(a, b))}
 
 
 def _options(a: View, b: View) -> Iterator[tuple[str, str, str]]:
@@ -130,8 +112,7 @@ def _differences(a: Layers, b: Layers) -> Iterator[Difference]:
             order.setdefault(ids_, []).append(key)
     for grouped in order.values():
         first, indices = grouped[0], [index for _, index in grouped]
-        kind = "Draft layer" if first[0] == "draft" else "Layer"
-        title = f"{kind}{'' if len(indices) == 1 else 's'} {numbers(indices)}"
+        title = title_of(first[0], indices)
         yield Difference(title=title, count=len(indices), a=left.get(first), b=right.get(first))
 
 

@@ -2,7 +2,9 @@
 
 import functools
 import json
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 from urllib.parse import urlencode
 
@@ -20,50 +22,35 @@ GPUS: Final[Mapping[str, str]] = {
 }
 """What the form offers; an address may name any other."""
 
-_ALWAYS: Final = ("vllm", "gfx", "tp")
-"""What an address always names, so that it means the same when a default has changed."""
-
-
-def pairs(target: Target, prefix: str = "") -> Pairs:
-    """The query that means this target."""
-    told, usual = target.as_dict(), targets.from_query([]).as_dict()
-    return [
-        (f"{prefix}{name}", text)
-        for name in (parameter.name for parameter in targets.PARAMETERS)
-        if name in _ALWAYS or told[name] != usual[name]
-        for text in _texts(name, told[name])
-    ]
-
-
-def _texts(name: str, value: Any) -> Iterator[str]:
-    if name == "env":
-        yield from (f"{key}={text}" for key, text in value.items())
-    elif isinstance(value, bool):
-        yield "true" if value else "false"
-    elif value is not None:
-        yield json.dumps(value) if isinstance(value, dict) else str(value)
+_LINE_END: Final = re.compile(r"\r\n?|\n")
 
 
 def cleaned(given: Iterable[tuple[str, str]]) -> Pairs:
-    """What a form sent, without what was left empty or as it is, each line of its environment on its own."""
+    """What a form sent, without what was left empty or as it is, each line of its environment on its own.
+
+    What means something stays: a variable's spaces, and a parameter that is given twice, which is then refused.
+    """
     given = list(given)
-    for_both = {name for name, _ in given}
+    times = Counter(name for name, _ in given)
     usual, found = _usual(), []
     for name, text in given:
         side, _, bare = name.rpartition(".")
-        lines = [line.strip() for line in (text.splitlines() if bare == "env" else [text])]
+        if bare == "env":
+            found += [(name, line) for line in _LINE_END.split(text) if line.strip()]
+            continue
+        word = text.strip()
         # What holds for both sides of a comparison may have to be taken back for one.
-        kept = side and bare in for_both
-        found += [(name, line) for line in lines if line and (kept or usual.get(bare) != line)]
+        told = usual.get(bare) != word or (side and times[bare])
+        if times[name] > 1 or (word and told):
+            found.append((name, word))
     return found
 
 
 @functools.cache
 def _usual() -> Mapping[str, str]:
     """The text of each parameter that an address need not name, where nothing else is said."""
-    told = targets.from_query([]).as_dict()
-    texts = ((name, value) for name, value in told.items() if name not in (*_ALWAYS, "env"))
-    return {"revision": "main", **{name: text for name, value in texts for text in _texts(name, value)}}
+    told = ((name, value) for name, value in targets.usual().items() if name not in targets.ALWAYS)
+    return {name: text for name, value in told for text in targets.texts(name, value)}
 
 
 def values(target: Target, prefix: str = "") -> dict[str, Any]:
@@ -73,15 +60,21 @@ def values(target: Target, prefix: str = "") -> dict[str, Any]:
     release = releases.load(target.vllm)
     shown = {
         "prefix": prefix,
-        "releases": list(reversed(releases.known())),
+        "releases": offered(target.vllm),
         "gpus": gpus,
         "moe_backends": release.choices.get("moe_backend", ()),
         "all2all_backends": release.choices.get("all2all_backend", ()),
-        "env": "\n".join(_texts("env", target.environment)),
+        "env": "\n".join(targets.texts("env", target.environment)),
         "quantization_config": overlay,
-        "more": pairs(target) != pairs(Target(vllm=target.vllm, gfx=target.gfx, tp=target.tp, ep=target.ep)),
+        "more": target != Target(vllm=target.vllm, gfx=target.gfx, tp=target.tp, ep=target.ep),
     }
     return {**target.as_dict(), **shown}
+
+
+def offered(vllm: str) -> list[str]:
+    """All known releases, the newest first, and the one that is chosen where it is none of them."""
+    known = list(reversed(releases.known()))
+    return known if vllm in known else [vllm, *known]
 
 
 def link(path: str, *parts: Iterable[tuple[str, str]]) -> str:

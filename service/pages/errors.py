@@ -49,6 +49,11 @@ _ADVICE: Final[Mapping[str, tuple[str, str]]] = {
         "Nothing is known about this model from before. Try again later, look at the shipped examples, or paste the "
         "model's config.json into the playground.",
     ),
+    "too-slow": (
+        "That takes too long to check",
+        "Try again when the service is less busy, or use the command line on your own machine.",
+    ),
+    "busy": ("The service is busy", "Wait a moment, then reload the page."),
     "not-ready": ("The service is starting or stopping", "Reload the page in a moment."),
     "method-not-allowed": ("That is not how this page is used", "Go back and use the form."),
     "unsupported-media-type": ("That is not how this page is used", "Go back and use the form."),

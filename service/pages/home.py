@@ -11,16 +11,20 @@ from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
+from fse_core import releases
 from fse_core.errors import InputError
 from fse_core.target import Target
-from service import ids
+from service import ids, targets
+from service.api.releases import known
 from service.examples import Example
 from service.pages import controls, facts
 from service.pages.base import html, kept, page
-from service.pages.layers import Layers, layers_of
+from service.pages.errors import error_page
+from service.pages.layers import FUSED, Layers, layers_of
 from service.pages.verdict import Verdict, verdict_of
+from service.problems import Problem
 
-router = APIRouter(include_in_schema=False)
+router = APIRouter()
 
 _GPUS: Final = ("gfx942", "gfx950")
 _HUB_ADDRESS: Final = re.compile(r"(?:https?://)?(?:www\.)?(?:huggingface\.co|hf\.co)/([^/?#\s]+/[^/?#\s]+).*")
@@ -49,10 +53,18 @@ class Row:
 
 @router.get("/")
 async def home(request: Request) -> Response:
-    """Kept for ever: the shipped models do not change while the service runs."""
+    """What one release does with the shipped models. Kept for ever: they do not change while the service runs."""
+    given = request.query_params.get("vllm", "").strip()
+    try:
+        vllm = known(given) if given else releases.known()[-1]
+    except Problem as problem:
+        return error_page(request, problem)
+    usual = [] if vllm == releases.known()[-1] else [("vllm", vllm)]
+    if request.query_params.multi_items() != usual:
+        return RedirectResponse(controls.link("/", usual), 303)
 
     async def make() -> bytes:
-        return html(request, "home.html", _context(await _rows(request), ""))
+        return html(request, "home.html", _context(await _rows(request, vllm), "", vllm))
 
     return await kept(request, "home", make)
 
@@ -61,7 +73,9 @@ async def home(request: Request) -> Response:
 async def search(request: Request) -> Response:
     """To the model that was named, or to what the words match."""
     words = request.query_params.get("q", "").strip()
-    given = [(name, text) for name, text in controls.cleaned(request.query_params.multi_items()) if name != "q"]
+    usual = ("vllm", releases.known()[-1])
+    clean = controls.cleaned(request.query_params.multi_items())
+    given = [(name, text) for name, text in clean if name != "q" and (name, text) != usual]
     if not words:
         return RedirectResponse("/", 303)
     try:
@@ -73,27 +87,31 @@ async def search(request: Request) -> Response:
 
 
 async def _matches(request: Request, words: str) -> Response:
-    rows = [row for row in await _rows(request) if words.lower() in row.name.lower()]
+    asked = request.query_params.get("vllm")
+    vllm = asked if asked in releases.known() else releases.known()[-1]
+    rows = [row for row in await _rows(request, vllm) if words.lower() in row.name.lower()]
     address = _HUB_ADDRESS.fullmatch(words)
-    context = {**_context(rows, words), "meant": address[1] if address else None}
+    context = {**_context(rows, words, vllm), "meant": address[1] if address else None}
     return page(request, "search.html", context, 200 if rows or address else 404)
 
 
-def _context(rows: list[Row], words: str) -> dict[str, Any]:
+def _context(rows: list[Row], words: str, vllm: str) -> dict[str, Any]:
     return {
         "words": words,
+        "vllm": vllm,
+        "releases": controls.offered(vllm),
         "gpus": {gfx: controls.GPUS[gfx] for gfx in _GPUS},
         "models": [row for row in rows if not row.made_up],
         "made_up": [row for row in rows if row.made_up],
     }
 
 
-async def _rows(request: Request) -> list[Row]:
-    return list(await asyncio.gather(*(_row(request, example) for example in facts.examples(request))))
+async def _rows(request: Request, vllm: str) -> list[Row]:
+    return list(await asyncio.gather(*(_row(request, example, vllm) for example in facts.examples(request))))
 
 
-async def _row(request: Request, example: Example) -> Row:
-    target = facts.target_of(example)
+async def _row(request: Request, example: Example, vllm: str) -> Row:
+    target = replace(example.target, vllm=vllm)
     overlay = "" if target.overlay is None else ", quantized while loading"
     cells = [await _cell(request, example.name, replace(target, gfx=gfx)) for gfx in _GPUS]
     return Row(name=example.name, made_up=example.made_up, options=f"tp {target.tp}{overlay}", cells=tuple(cells))
@@ -103,10 +121,10 @@ async def _cell(request: Request, name: str, target: Target) -> Cell:
     report = json.loads((await facts.example(request, name, target)).body)
     layers = layers_of(report)
     return Cell(
-        link=controls.link(f"/examples/{name}", controls.pairs(target)),
+        link=controls.link(f"/examples/{name}", targets.to_pairs(target)),
         gfx=target.gfx,
         verdict=verdict_of(report, layers),
-        fused=layers.count("fused"),
+        fused=layers.count(*FUSED),
         total=_total(layers),
     )
 

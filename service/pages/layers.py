@@ -7,22 +7,27 @@ from typing import Any, Literal
 
 from fse_core import releases
 from fse_core.families import families
-from fse_core.output.words.layers import Group, groups, numbers
+from fse_core.grouping import Group, among, groups, numbers
 from fse_core.report import Decision, Failure, Layer, PartName
 from service.pages import explain
 from service.pages.explain import Explanation
 
-State = Literal["fused", "separate", "error", "breaks", "undecided", "none"]
+State = Literal["fused", "risky", "breaks", "futile", "separate", "error", "undecided", "none"]
 
 WORDS: Mapping[State, str] = {
     "fused": "fused",
+    "risky": "fused, at risk",
+    "breaks": "breaks",
+    "futile": "fused, in vain",
     "separate": "separate",
     "error": "error",
-    "breaks": "breaks",
     "undecided": "undecided",
     "none": "no shared expert",
 }
-_ANSWERED_BY_FINDING = ("load_fails", "silent_corruption")
+FUSED: tuple[State, ...] = ("fused", "risky", "breaks", "futile")
+"""What vLLM decides to fuse, soundly or not."""
+
+_RUINOUS = ("load_fails", "silent_corruption", "start_fails")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,16 +73,15 @@ class Layers:
     runs: tuple[Run, ...]
     every: tuple[tuple[Layer, State], ...]
 
-    def count(self, state: State, part: PartName = "target") -> int:
-        return sum(answer.count for answer in self.answers if (answer.state, answer.part) == (state, part))
+    def count(self, *states: State, part: PartName = "target") -> int:
+        return sum(answer.count for answer in self.answers if answer.state in states and answer.part == part)
 
 
 def layers_of(report: Mapping[str, Any]) -> Layers:
     """The layers of an `fse.report/1` object."""
-    bad = {f["rule"] for f in report["findings"] if f["consequence"] in _ANSWERED_BY_FINDING}
-    every = tuple((layer, _state(layer, bad)) for layer in map(_layer, report["layers"]))
+    every = tuple((layer, _state(layer, report)) for layer in map(_layer, report["layers"]))
     states = {layer.prefix: state for layer, state in every}
-    found = groups(layer for layer, _ in every)
+    found = _groups(every)
     answers = [_answer(f"answer-{n}", group, states[group.first.prefix], report) for n, group in enumerate(found, 1)]
     answers = [replace(answer, like=_like(answer, answers[:place])) for place, answer in enumerate(answers)]
     anchors = {layer.prefix: answer.id for group, answer in zip(found, answers, strict=True) for layer in group.layers}
@@ -85,6 +89,13 @@ def layers_of(report: Mapping[str, Any]) -> Layers:
     if rest:
         answers.append(_nothing(rest))
     return Layers(answers=tuple(answers), runs=tuple(_runs(every, anchors, rest)), every=every)
+
+
+def _groups(every: tuple[tuple[Layer, State], ...]) -> list[Group]:
+    """Layers that share answer and state, each group where its first layer stands."""
+    order = {layer.prefix: place for place, (layer, _) in enumerate(every)}
+    found = [group for wanted in WORDS for group in groups(layer for layer, state in every if state == wanted)]
+    return sorted(found, key=lambda group: order[group.first.prefix])
 
 
 def _like(answer: Answer, before: list[Answer]) -> Answer | None:
@@ -102,10 +113,24 @@ def _layer(data: Mapping[str, Any]) -> Layer:
     )
 
 
-def _state(layer: Layer, bad: set[str]) -> State:
-    if layer.decision.decision == "fused" and bad.intersection(layer.findings):
+def _state(layer: Layer, report: Mapping[str, Any]) -> State:
+    """The decision, told apart by whether what is fused goes wrong, surely or likely, or all of the model does."""
+    if layer.decision.decision != "fused":
+        return layer.decision.decision
+    if report["verdict"] == "fails":
+        return "futile"
+    ruinous = [finding for finding in report["findings"] if _ruins(finding, layer)]
+    if any(finding["confidence"] == "certain" for finding in ruinous):
         return "breaks"
-    return layer.decision.decision
+    if ruinous:
+        return "risky"
+    return "futile" if report["verdict"] == "breaks" else "fused"
+
+
+def _ruins(finding: Mapping[str, Any], layer: Layer) -> bool:
+    """Whether the finding, about this layer or about no layer but the whole, says that what is fused goes wrong."""
+    about = not finding["layers"] or (finding["part"] == layer.part and among(finding["layers"], layer.index))
+    return about and finding["severity"] == "error" and finding["consequence"] in _RUINOUS
 
 
 def _others(report: Mapping[str, Any], taken: set[int]) -> list[int]:
@@ -115,10 +140,16 @@ def _others(report: Mapping[str, Any], taken: set[int]) -> list[int]:
     return [index for index in range(min(report["model"]["layers"] or 0, 8192)) if index not in taken]
 
 
-def _title(part: PartName, indices: list[int]) -> str:
+def title_of(part: PartName, indices: list[int]) -> str:
+    """The heading of these layers, as in prose."""
+    return title_words(part, numbers(indices))
+
+
+def title_words(part: PartName | None, layers: str) -> str:
+    """The same of layers that are already written as ranges."""
     kind = "Draft layer" if part == "draft" else "Layer"
-    ranges = numbers(indices).replace("-", "\N{EN DASH}")
-    return f"{kind}{'' if len(indices) == 1 else 's'} {ranges}"
+    ranges = layers.replace("-", "\N{EN DASH}")
+    return f"{kind}{'' if layers.isdigit() else 's'} {ranges}"
 
 
 def _answer(id: str, group: Group, state: State, report: Mapping[str, Any]) -> Answer:
@@ -129,7 +160,7 @@ def _answer(id: str, group: Group, state: State, report: Mapping[str, Any]) -> A
         id=id,
         state=state,
         part=first.part,
-        title=_title(first.part, group.indices),
+        title=title_of(first.part, group.indices),
         count=len(group.layers),
         slots=first.slots,
         mode=first.mode,
@@ -168,7 +199,7 @@ def _nothing(indices: list[int]) -> Answer:
         id="answer-none",
         state="none",
         part="target",
-        title=_title("target", indices),
+        title=title_of("target", indices),
         count=len(indices),
         slots=0,
         mode="",
@@ -185,5 +216,5 @@ def _runs(every: tuple[tuple[Layer, State], ...], anchors: Mapping[str, str], re
     for (draft, state, anchor), run in groupby(cells, key=lambda cell: (cell[0], cell[2], cell[3])):
         indices = [cell[1] for cell in run]
         part: PartName = "draft" if draft else "target"
-        label = f"{_title(part, indices)}: {WORDS[state]}"
+        label = f"{title_of(part, indices)}: {WORDS[state]}"
         yield Run(label=label, state=state, part=part, anchor=anchor, indices=tuple(indices))

@@ -14,6 +14,7 @@ from fse_core.target import Target
 from service.pages.layers import Layers
 
 _MATRICES: Final = 3
+_LOADED: Final = ("fused", "risky")
 _WIDTHS: Final = ("moe_intermediate_size", "intermediate_size")
 """Where a config states the width of one routed expert; MiniMax-M3 uses the second name."""
 
@@ -55,12 +56,14 @@ class Unknown(Exception):
 
 def fused_slots(layers: Layers, model: Model | None, target: Target) -> Slots | str:
     """What the fused slots take, or why that is not known."""
-    fused = [layer for layer, state in layers.every if state == "fused" and layer.part == "target"]
+    if layers.count("breaks"):
+        return "Not told: what vLLM would fuse here goes wrong, as the findings say."
+    fused = [layer for layer, state in layers.every if state in _LOADED and layer.part == "target"]
     if not fused:
         return "No layer is fused, so fusion adds no slot."
     if model is None:
         return "Not known: the model's config is not at hand to compute it from."
-    drafted = sum(layer.slots for layer, state in layers.every if state == "fused" and layer.part == "draft")
+    drafted = sum(layer.slots for layer, state in layers.every if state in _LOADED and layer.part == "draft")
     try:
         return _slots(fused, drafted, model, target)
     except (InputError, Unknown) as error:

@@ -14,7 +14,7 @@ from service.problems import Problem
 _FOLDER: Final = Path(__file__).resolve().parent.parent / "static"
 _TYPES: Final = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 
-router = APIRouter(include_in_schema=False)
+router = APIRouter()
 
 
 @functools.cache

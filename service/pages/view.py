@@ -9,6 +9,7 @@ from fse_core.read.model import Model
 from fse_core.report import Source
 from fse_core.target import Target
 from service.pages.explain import Explanation, error
+from service.pages.findings import Place, Told, told
 from service.pages.launch import DRAFT_FLAG, command
 from service.pages.layers import Layers, layers_of
 from service.pages.memory import Slots, fused_slots
@@ -25,6 +26,7 @@ class View:
     layers: Layers
     target_words: str
     stopped: Explanation | None
+    findings: tuple[Told, ...]
     slots: Slots | None
     slots_unknown: str
     command: str
@@ -37,8 +39,12 @@ class View:
         return org, name
 
 
-def view_of(report: Mapping[str, Any], source: Source, target: Target, model: Model | None) -> View:
-    """The view of an `fse.report/1` object. `model` is its config, for sizes that the report does not hold."""
+def view_of(
+    report: Mapping[str, Any], source: Source, target: Target, model: Model | None, place: Place | None = None
+) -> View:
+    """The view of an `fse.report/1` object. `model` is its config, for sizes that the report does not hold; `place`
+    the address of its page for another target.
+    """
     layers = layers_of(report)
     starts = report["verdict"] != "fails"
     slots = fused_slots(layers, model, target) if starts else "vLLM does not start, so nothing is loaded."
@@ -51,6 +57,7 @@ def view_of(report: Mapping[str, Any], source: Source, target: Target, model: Mo
         layers=layers,
         target_words=target_words(report["target"]),
         stopped=None if failure is None else error(failure["type"], failure["message"], report["target"]["vllm"]),
+        findings=told(report, target, place),
         slots=slots if isinstance(slots, Slots) else None,
         slots_unknown="" if isinstance(slots, Slots) else slots,
         command=command(source, report["target"]),

@@ -74,8 +74,26 @@ function walk(strip) {
   });
 }
 
+/** Brings a part of another page where a link to it stands; the link stays where that fails. @param {HTMLElement} place */
+async function bring(place) {
+  const told = place.querySelector("[role=status]");
+  if (told) told.textContent = "Loading.";
+  try {
+    const answer = await fetch(place.dataset.lazy ?? "", { headers: { Accept: "text/html" } });
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const part = answer.ok ? page.getElementById("matrix-body") : null;
+    if (part) place.append(document.adoptNode(part));
+  } catch { /* the link is there */ }
+  if (told) told.textContent = "";
+}
+
+const near = new IntersectionObserver((seen) => {
+  for (const entry of seen) if (entry.isIntersecting) { near.unobserve(entry.target); bring(entry.target); }
+}, { rootMargin: "400px" });
+
 reveal(".copy, .filter, .tools");
 document.querySelectorAll(".strip").forEach(walk);
+for (const place of document.querySelectorAll("[data-lazy]")) near.observe(place);
 document.addEventListener("click", (event) => {
   const button = event.target.closest("button");
   if (button?.dataset.copy) copy(button);

@@ -53,4 +53,8 @@ class Store(Protocol):
 
 
 class StoreUnavailable(Exception):
-    """The backend cannot answer now."""
+    """The backend cannot answer now. `whole`: it would not answer anything else, either."""
+
+    def __init__(self, message: str, *, whole: bool = False) -> None:
+        super().__init__(message)
+        self.whole = whole

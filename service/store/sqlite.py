@@ -12,6 +12,7 @@ from typing import Final, TypeVar
 
 import aiosqlite
 
+from service.apart import apart
 from service.logs import log
 from service.store import rebuild
 from service.store.base import Allowance, Entry, Kind, StoreUnavailable
@@ -54,7 +55,7 @@ class SqliteStore:
         if row is None:
             return None
         try:
-            return Entry(value=zlib.decompress(row[0]), stored=float(row[1]))
+            return Entry(value=await apart(len(row[0]), lambda: zlib.decompress(row[0])), stored=float(row[1]))
         except (zlib.error, TypeError):
             # The checksum does not hold: the value is damaged, the file is not.
             log.warning("store entry damaged", kind=kind)
@@ -62,7 +63,7 @@ class SqliteStore:
             return None
 
     async def put(self, kind: Kind, key: str, value: bytes) -> None:
-        packed, now = zlib.compress(value, 1), time.time()
+        packed, now = await apart(len(value), lambda: zlib.compress(value, 1)), time.time()
         await self._run(lambda it: _write(it, "REPLACE INTO entries VALUES (?,?,?,?)", kind, key, packed, now))
         self._writes += 1
         if self._writes % _PRUNE_EVERY == 0:
@@ -74,7 +75,8 @@ class SqliteStore:
     async def claim(self, name: str, seconds: float) -> bool:
         now = time.time()
         sql = "INSERT INTO claims VALUES (?1,?2,?3) ON CONFLICT (name) DO UPDATE SET owner=?2, until=?3 WHERE until<?4"
-        return await self._run(lambda it: _write(it, sql, name, self._owner, now + seconds, now)) == 1
+        sql += " RETURNING 1"
+        return await self._run(lambda it: _row(it, sql, name, self._owner, now + seconds, now)) is not None
 
     async def unclaim(self, name: str) -> None:
         await self._run(lambda it: _write(it, "DELETE FROM claims WHERE name=? AND owner=?", name, self._owner))
@@ -90,7 +92,8 @@ class SqliteStore:
     async def close(self) -> None:
         """For good: what still runs after it finds no store."""
         self._closed = True
-        await self._drop()
+        async with self._opening:
+            await self._drop()
 
     async def _drop(self) -> None:
         connection, self._connection = self._connection, None
@@ -104,11 +107,12 @@ class SqliteStore:
         except sqlite3.OperationalError as error:
             await self._after(error)
             raise StoreUnavailable(str(error)) from None
-        except sqlite3.DatabaseError as error:
-            return await self._anew(error, work)
-        except (OSError, ValueError) as error:
+        except (sqlite3.ProgrammingError, OSError, ValueError) as error:
+            # Also a connection that another request has just closed, which says nothing about the file.
             await self._drop()
             raise StoreUnavailable(str(error)) from None
+        except sqlite3.DatabaseError as error:
+            return await self._anew(error, work)
 
     async def _after(self, error: sqlite3.OperationalError) -> None:
         """An error other than these may come from the connection: the next call opens another one."""
@@ -130,6 +134,10 @@ class SqliteStore:
         """The connection to the file that is there now."""
         if self._connection is not None and self._file == rebuild.identity(self._path):
             return self._connection
+        # Shielded: whoever stops waiting would leave the connection's thread behind, without a loop to answer to.
+        return await asyncio.shield(asyncio.ensure_future(self._renewed()))
+
+    async def _renewed(self) -> aiosqlite.Connection:
         async with self._opening:
             if self._closed:
                 raise StoreUnavailable("closed")
@@ -143,7 +151,11 @@ class SqliteStore:
 
     async def _open(self) -> aiosqlite.Connection:
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        connection = await aiosqlite.connect(self._path, timeout=_PATIENCE, isolation_level=None)
+        # Opened first: a connection that cannot be opened would leave its thread behind, too.
+        opened = await asyncio.to_thread(
+            lambda: sqlite3.connect(self._path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
+        )
+        connection = await aiosqlite.Connection(lambda: opened, iter_chunk_size=64)
         try:
             self._file = rebuild.identity(self._path)
             await connection.execute("PRAGMA journal_mode=WAL")
@@ -168,10 +180,9 @@ class SqliteStore:
 
 
 async def _row(connection: aiosqlite.Connection, sql: str, *values: object) -> sqlite3.Row | None:
-    async with connection.execute(sql, values) as cursor:
-        return await cursor.fetchone()
+    # One call of the connection's thread, where a cursor would be three.
+    return next(iter(await connection.execute_fetchall(sql, values)), None)
 
 
-async def _write(connection: aiosqlite.Connection, sql: str, *values: object) -> int:
-    async with connection.execute(sql, values) as cursor:
-        return cursor.rowcount
+async def _write(connection: aiosqlite.Connection, sql: str, *values: object) -> None:
+    await connection.execute_fetchall(sql, values)

@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote, urlsplit
 
-from tests.hub_server.state import Repo, Request, etag
+from tests.hub_server.state import Data, Repo, Request, etag
 
 if TYPE_CHECKING:
     from tests.hub_server.server import HubServer
 
 _API = re.compile(r"/api/models/(?P<id>[^/]+(?:/[^/]+)?)(?:/revision/(?P<revision>[^/]+))?")
+_TREE = re.compile(r"/api/models/(?P<id>[^/]+/[^/]+)/tree/(?P<revision>[^/]+)")
 _RESOLVE = re.compile(r"/(?P<id>[^/]+(?:/[^/]+)?)/resolve/(?P<revision>[^/]+)/(?P<file>.+)")
 _BLOB = re.compile(r"/blobs/(?P<etag>[0-9a-f]{64})")
 _RANGE = re.compile(r"bytes=(\d*)-(\d*)")
@@ -22,7 +23,7 @@ _RANGE = re.compile(r"bytes=(\d*)-(\d*)")
 class Answer:
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
-    body: bytes = b""
+    body: Data = b""
 
 
 def answer(hub: "HubServer", request: Request) -> Answer:
@@ -30,6 +31,8 @@ def answer(hub: "HubServer", request: Request) -> Answer:
     if request.host == "cdn":
         found = _BLOB.fullmatch(path)
         return _blob(hub, request, found["etag"]) if found else Answer(status=404)
+    if found := _TREE.fullmatch(path):
+        return _tree(hub, request, *_names(found))
     if found := _API.fullmatch(path):
         return _info(hub, request, *_names(found))
     if found := _RESOLVE.fullmatch(path):
@@ -73,10 +76,27 @@ def _info(hub: "HubServer", request: Request, id: str, revision: str) -> Answer:
     commit = repo.resolve(revision)
     if commit is None:
         return refusal(404, "RevisionNotFound", f"Invalid rev id: {revision}")
-    siblings = [{"rfilename": name} for name in repo.commits[commit]]
+    siblings = [_sibling(request, name, data) for name, data in repo.commits[commit].items()]
     info = {"id": repo.id, "sha": commit, "private": repo.private, "gated": repo.gated and "manual"}
     body = json.dumps({**info, "siblings": siblings, "tags": []}).encode()
     return Answer(headers={"Content-Type": "application/json"}, body=body)
+
+
+def _tree(hub: "HubServer", request: Request, id: str, revision: str) -> Answer:
+    """All files with their sizes."""
+    repo = _readable(hub, request, id)
+    if isinstance(repo, Answer):
+        return repo
+    commit = repo.resolve(revision)
+    if commit is None:
+        return refusal(404, "RevisionNotFound", f"Invalid rev id: {revision}")
+    files = [{"type": "file", "path": name, "size": len(data)} for name, data in repo.commits[commit].items()]
+    return Answer(headers={"Content-Type": "application/json"}, body=json.dumps(files).encode())
+
+
+def _sibling(request: Request, name: str, data: Data) -> dict[str, str | int]:
+    sizes: dict[str, str | int] = {"size": len(data)} if "blobs=true" in urlsplit(request.path).query else {}
+    return {"rfilename": name, **sizes}
 
 
 def _resolve(hub: "HubServer", request: Request, id: str, revision: str, name: str) -> Answer:
@@ -110,7 +130,7 @@ def _blob(hub: "HubServer", request: Request, wanted: str) -> Answer:
     return Answer(status=404)
 
 
-def _content(hub: "HubServer", request: Request, data: bytes, headers: Mapping[str, str]) -> Answer:
+def _content(hub: "HubServer", request: Request, data: Data, headers: Mapping[str, str]) -> Answer:
     """The bytes, or the part of them that a Range header asks for."""
     told = {"ETag": f'"{etag(data)}"', "Content-Type": "application/octet-stream", **headers}
     asked = _RANGE.fullmatch(request.headers.get("range", "")) if hub.ranges else None

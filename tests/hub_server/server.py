@@ -8,14 +8,16 @@ from types import TracebackType
 from typing import Any, Self
 
 from tests.hub_server.answers import Answer, answer
-from tests.hub_server.state import Fault, Repo, Request
+from tests.hub_server.state import Data, Fault, Repo, Request
+
+_PIECE = 256 * 1024
 
 
 class HubServer:
     """Used as a context manager. Everything may be changed while it runs.
 
     `tokens` maps a token to the private and gated repositories that it opens; `renamed` an id to the one that it
-    redirects to. With `ranges` off, Range headers are ignored. `requests` is the log.
+    redirects to. With `ranges` off, Range headers are ignored. `requests` is the log, `sent` the bytes of all bodies.
     """
 
     def __init__(self) -> None:
@@ -25,6 +27,8 @@ class HubServer:
         self.faults: list[Fault] = []
         self.ranges = True
         self.requests: list[Request] = []
+        self.sent = 0
+        self.counting = threading.Lock()
         self.stopped = threading.Event()
         self._servers = {host: _Server(self, host) for host in ("hub", "cdn")}
 
@@ -49,7 +53,7 @@ class HubServer:
             server.shutdown()
             server.server_close()
 
-    def add(self, id: str, files: Mapping[str, bytes], **options: Any) -> Repo:
+    def add(self, id: str, files: Mapping[str, Data], **options: Any) -> Repo:
         """A repository with one commit on main."""
         repo = Repo(id=id, **options)
         repo.push(files)
@@ -83,6 +87,7 @@ class _Server(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # head and body go out apart: the body would wait for the head to be acknowledged
     server: _Server
 
     def do_GET(self) -> None:
@@ -122,14 +127,15 @@ class _Handler(BaseHTTPRequestHandler):
         if fault.cut is not None:
             self.close_connection = True
 
-    def _write(self, body: bytes, drip: float) -> None:
-        if not drip:
-            self.wfile.write(body)
-            return
-        for byte in body:
-            if self.server.hub.stopped.wait(drip):
+    def _write(self, body: Data, drip: float) -> None:
+        step = 1 if drip else _PIECE
+        for first in range(0, len(body), step):
+            if drip and self.server.hub.stopped.wait(drip):
                 return
-            self.wfile.write(bytes([byte]))
+            piece = body[first : first + step]
+            self.wfile.write(piece)
+            with self.server.hub.counting:
+                self.server.hub.sent += len(piece)
 
     def log_message(self, format: str, *args: Any) -> None:
         """The log is `HubServer.requests`."""

@@ -4,6 +4,25 @@ import hashlib
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
+
+
+@dataclass(frozen=True)
+class Hollow:
+    """A file of which only the beginning is more than zeros, for one too large to be held."""
+
+    head: bytes
+    size: int
+
+    def __len__(self) -> int:
+        return self.size
+
+    def __getitem__(self, part: slice) -> bytes:
+        first, last, _ = part.indices(self.size)
+        return self.head[first:last] + bytes(max(0, last - max(first, len(self.head))))
+
+
+Data = bytes | Hollow
 
 
 @dataclass(kw_only=True)
@@ -11,14 +30,14 @@ class Repo:
     """One model repository. `stored_apart` names the files that are served from the second host, as LFS files are."""
 
     id: str
-    commits: dict[str, dict[str, bytes]] = field(default_factory=dict)
+    commits: dict[str, dict[str, Data]] = field(default_factory=dict)
     refs: dict[str, str] = field(default_factory=dict)
     private: bool = False
     gated: bool = False
     disabled: bool = False
     stored_apart: frozenset[str] = frozenset()
 
-    def push(self, files: Mapping[str, bytes], ref: str = "main") -> str:
+    def push(self, files: Mapping[str, "Data"], ref: str = "main") -> str:
         """A new commit with these files and no others; `ref` moves to it."""
         content = repr((self.id, len(self.commits), sorted(files.items()))).encode()
         commit = hashlib.sha1(content, usedforsecurity=False).hexdigest()
@@ -77,5 +96,7 @@ class Fault:
         return True
 
 
-def etag(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
+@lru_cache(maxsize=1024)
+def etag(data: Data) -> str:
+    content = data if isinstance(data, bytes) else data.head + str(data.size).encode()
+    return hashlib.sha256(content).hexdigest()

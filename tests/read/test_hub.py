@@ -112,7 +112,7 @@ def test_private_or_missing(hub: HubServer, monkeypatch: pytest.MonkeyPatch) -> 
     for name in ("org/secret", "org/none"):
         refused(name, "missing_repo", "no such repository", "or a private one", "HF_TOKEN")
         refused(name, "missing_repo", "no such repository", "the token is not valid", token="hf_other")
-        refused(name, "missing_repo", "the token is not valid", token="hf_invalid")
+        refused(name, "bad_token", "did not accept the token", token="hf_invalid")
     monkeypatch.setenv("HF_TOKEN", "hf_reader")
     assert read_model("org/secret").architecture
 

@@ -33,7 +33,12 @@ def test_each_file_keeps_to_the_schema(file: Path) -> None:
 
 def test_the_schema_refuses_what_no_file_may_hold() -> None:
     validator = Draft202012Validator(SCHEMA)
-    for wrong in ({"changes": [], "gates": {}}, {"changes": ["no full stop"]}, {"changes": [], "wired": ["A"]}):
+    wrongs: list[dict[str, Any]] = [
+        {"changes": [], "gates": {}},
+        {"changes": ["no full stop"]},
+        {"changes": [], "wired": ["A"]},
+    ]
+    for wrong in wrongs:
         assert not validator.is_valid(wrong)
 
 

@@ -9,7 +9,9 @@ from urllib.parse import urlsplit
 
 import pytest
 from starlette.testclient import TestClient
+from structlog.testing import capture_logs
 
+from service.reports import Reports, Served
 from tests.hub_server import HubServer
 from tests.service.clients import MODEL, TOKEN, asked, files, problem, serving
 from tests.service.processes import STOPPED, service
@@ -48,6 +50,31 @@ def test_partial_failures_are_told_apart(client: TestClient, three: list[str]) -
         "/problems/gated",
     ]
     assert [result["report"] is None for result in told["results"]] == [False, True, True]
+
+
+@pytest.mark.parametrize("headers", [{}, EVENTS])
+def test_a_fault_in_one_model_is_that_models(
+    client: TestClient, three: list[str], monkeypatch: pytest.MonkeyPatch, headers: dict[str, str]
+) -> None:
+    right = Reports.for_model
+
+    async def broken(self: Reports, model: str, *given: Any) -> Served:
+        if model == "org/missing":
+            raise RuntimeError("the inner workings")
+        return await right(self, model, *given)
+
+    monkeypatch.setattr(Reports, "for_model", broken)
+    with capture_logs() as told:
+        text = client.post(URL, json={"models": three}, headers=headers).text
+    results = [data for name, data in events(text) if name == "result"] if headers else json.loads(text)["results"]
+    kinds = {result["model"]: result["problem"] and result["problem"]["type"] for result in results}
+    assert kinds == {
+        "org/name@main": None,
+        "org/missing@main": "/problems/internal-error",
+        "org/gated@main": "/problems/gated",
+    }
+    assert "inner workings" not in text
+    assert [line["model"] for line in told if line["event"] == "failed in a batch"] == ["org/missing@main"]
 
 
 def test_progress_as_events(client: TestClient, three: list[str]) -> None:

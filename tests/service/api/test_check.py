@@ -1,8 +1,7 @@
 """`POST /v1/check`: a config that the caller sends."""
 
 import json
-import time
-from pathlib import Path
+import threading
 from typing import Any
 
 import pytest
@@ -10,9 +9,10 @@ from starlette.testclient import TestClient
 
 from fse_core import Target, check
 from fse_core.output.json import report_to_dict
+from fse_core.read.document import parse_object
 from fse_core.read.source import model_from_dict
 from tests.hub_server import HubServer
-from tests.service.clients import CONFIG, NVFP4, problem, serving
+from tests.service.clients import CONFIG, NVFP4, problem
 
 URL = "/v1/check"
 JSON = {"Content-Type": "application/json"}
@@ -84,13 +84,18 @@ def test_too_large(client: TestClient) -> None:
     problem(client.post(URL, content=pieces(), headers=JSON), 413, "too-large")
 
 
-def test_a_check_that_takes_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("service.reports.check", lambda *_: time.sleep(1))
-    with serving(tmp_path, check_seconds=0.1) as client:
-        started = time.monotonic()
-        problem(client.post(URL, json={"config": CONFIG}), 503, "too-slow")
-        assert time.monotonic() - started < 0.9
-        assert client.get("/livez").status_code == 200
+def test_a_large_body_is_read_in_a_thread(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
+    threads = []
+
+    def parsed(*given: Any) -> Any:
+        threads.append(threading.current_thread())
+        return parse_object(*given)
+
+    monkeypatch.setattr("service.api.inputs.parse_object", parsed)
+    assert client.post(URL, json={"config": CONFIG}).status_code == 200
+    assert client.post(URL, json={"config": {**CONFIG, "more": "x" * 100_000}}).status_code == 200
+    assert threads[0] is not threads[1]
+    assert threads[1].name.startswith("asyncio_")
 
 
 def test_names_that_utf8_cannot_hold(client: TestClient) -> None:
@@ -98,11 +103,3 @@ def test_names_that_utf8_cannot_hold(client: TestClient) -> None:
     assert problem(client.post(URL, content=body, headers=JSON), 422, "invalid-input")["path"].startswith(
         "body: config"
     )
-
-
-def test_an_answer_that_hangs_on_the_time_is_none(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It would be kept as if it were one."""
-    with monkeypatch.context() as slow:
-        slow.setattr("fse_core.pipeline._PATIENCE", 0.0)
-        problem(client.post(URL, json={"config": CONFIG}), 503, "too-slow")
-    assert client.post(URL, json={"config": CONFIG}).status_code == 200

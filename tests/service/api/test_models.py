@@ -34,7 +34,7 @@ def test_a_branch_is_kept_shortly_and_names_its_commit(client: TestClient, hub: 
     response = client.get(URL, params={"tp": "2"})
     assert response.headers["cache-control"] == "public, max-age=60"
     location = response.headers["content-location"]
-    assert location == f"{URL}?revision={commit}&vllm=0.33.0&tp=2"
+    assert location == f"{URL}?revision={commit}&vllm=0.33.0&gfx=gfx942&tp=2"
     at_commit = client.get(location)
     assert at_commit.headers["cache-control"] == "public, max-age=31536000, immutable"
     assert "content-location" not in at_commit.headers
@@ -47,7 +47,7 @@ def test_a_commit_alone_is_not_for_ever(client: TestClient, hub: HubServer, rele
     commit = hub.add(MODEL, files()).refs["main"]
     response = client.get(URL, params={"revision": commit, **release})
     assert response.headers["cache-control"] == "public, max-age=60"
-    assert response.headers["content-location"] == f"{URL}?revision={commit}&vllm=0.33.0"
+    assert response.headers["content-location"] == f"{URL}?revision={commit}&vllm=0.33.0&gfx=gfx942&tp=1"
     badge = client.get(f"/badge/{MODEL}.svg", params={"revision": commit, **release})
     assert badge.headers["cache-control"] == "public, max-age=300"
     named = client.get(f"/badge/{MODEL}.svg", params={"revision": commit, "vllm": "0.33.0"})
@@ -165,6 +165,40 @@ def test_revisions_that_cannot_be(client: TestClient, hub: HubServer, revision: 
     assert hub.requests == []
 
 
+@pytest.mark.parametrize("headers", [{}, TOKEN])
+@pytest.mark.parametrize(("more", "count"), [({}, 2), ({"hf_quant_config.json": json.dumps(NVFP4).encode()}, 3)])
+def test_a_model_never_seen_before_takes_few_requests(
+    client: TestClient, hub: HubServer, more: dict[str, bytes], count: int, headers: dict[str, str]
+) -> None:
+    hub.tokens["hf_reader"] = set()
+    hub.add(MODEL, files(**more))
+    assert client.get(URL, headers=headers).json()["model"]["quantization"]
+    assert len(hub.requests) == count
+
+
+def test_a_branch_that_stayed_where_it_was_takes_one_request(tmp_path: Path, hub: HubServer) -> None:
+    repo = hub.add(MODEL, files())
+    with serving(tmp_path, branch_seconds=0.0) as client:
+        first = client.get(URL)
+        hub.requests.clear()
+        assert client.get(URL, params={"tp": "2"}).status_code == 200
+        assert len(hub.requests) == 1
+        commit = repo.push(files({**CONFIG, "num_hidden_layers": 5}))
+        assert client.get(URL).json()["source"]["commit"] == commit != first.json()["source"]["commit"]
+        assert len(hub.requests) == 3
+
+
+def test_a_file_that_the_hub_refuses_is_not_asked_for_again(tmp_path: Path, hub: HubServer) -> None:
+    commit = hub.add(MODEL, files(), gated=True).refs["main"]
+    with serving(tmp_path, branch_seconds=0.0) as client:
+        problem(client.get(URL), 403, "gated")
+        hub.requests.clear()
+        problem(client.get(URL, params={"revision": commit}), 403, "gated")
+        assert hub.requests == []
+        problem(client.get(URL), 403, "gated")
+        assert asked(hub, "/api/models") == len(hub.requests) == 1
+
+
 def test_gated_models_are_read_with_the_callers_token(client: TestClient, hub: HubServer) -> None:
     hub.add(MODEL, files(), gated=True, private=True)
     hub.tokens["hf_reader"] = {MODEL}
@@ -174,9 +208,21 @@ def test_gated_models_are_read_with_the_callers_token(client: TestClient, hub: H
     assert response.headers["cache-control"] == "private, no-store"
     assert "etag" not in response.headers
     problem(client.get(URL), 404, "not-found")
+    hub.tokens["hf_other"] = set()
     problem(client.get(URL, headers={"Authorization": "Bearer hf_other"}), 404, "not-found")
     commit = response.json()["source"]["commit"]
     problem(client.get(URL, params={"revision": commit}), 404, "not-found")
+
+
+@pytest.mark.parametrize("private", [False, True])
+def test_a_token_that_the_hub_does_not_accept(client: TestClient, hub: HubServer, private: bool) -> None:
+    hub.add(MODEL, files(), private=private)
+    for url in (URL, "/v1/models/org/none"):
+        response = client.get(url, headers={"Authorization": "Bearer hf_bogus"})
+        assert problem(response, 401, "token-not-accepted")["path"] == "Authorization"
+        assert response.headers["www-authenticate"] == "Bearer"
+        assert "hf_bogus" not in response.text
+    assert client.get(URL).status_code == (404 if private else 200)
 
 
 def test_a_token_of_the_hubs_login_pages_has_dots(client: TestClient, hub: HubServer) -> None:
@@ -224,7 +270,7 @@ def test_a_token_is_on_no_disk_and_in_no_log(
     hub.tokens["hf_reader"] = {MODEL}
     with serving(tmp_path / "store", log_level="debug") as client:
         assert client.get(URL, headers=TOKEN).status_code == 200
-        assert client.get(f"{URL}?env=X=hf_secret", headers={"Authorization": "Bearer hf_secret"}).status_code == 404
+        assert client.get(f"{URL}?env=X=hf_secret", headers={"Authorization": "Bearer hf_secret"}).status_code == 401
     kept = [path for path in tmp_path.rglob("*") if path.is_file() and "hf-home" not in path.parts]
     assert not any(b"hf_reader" in path.read_bytes() or b"DeepseekV3" in path.read_bytes() for path in kept)
     assert list(scratch.iterdir()) == []

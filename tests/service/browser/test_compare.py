@@ -17,9 +17,9 @@ def test_two_models(page: Page) -> None:
     expect(page.get_by_role("heading", name="Verdicts")).to_be_visible()
     said = "FP8 ignores routed and shared experts inconsistently at model.layers"
     first, second, third = _rows(page)
-    assert first == "Layers 0-2 (3) no shared expert no shared expert same"
-    assert second == f"Layers 3-4 (2) fused separate {said}.3.mlp.shared_experts differs"
-    assert third == f"Draft layer 5 fused separate {said}.5.mlp.shared_experts differs"
+    assert first == "Layers 0\N{EN DASH}2 (3) same no shared expert no shared expert"
+    assert second == f"Layers 3\N{EN DASH}4 (2) differs fused separate {said}.3.mlp.shared_experts"
+    assert third == f"Draft layer 5 differs fused separate {said}.5.mlp.shared_experts"
     expect(page.get_by_text("None: both are served alike.")).to_be_visible()
 
 

@@ -10,15 +10,29 @@ from tests.service.browser.conftest import REPORT_VIOLATIONS, Watch
 
 PAGES = {
     "home": "/",
+    "home-of-a-release": "/?vllm=0.28.0",
     "search": "/search?q=glm",
     "search-in-vain": "/search?q=no such words",
     "fused": "/models/org/fused?tp=2",
     "separate": "/models/org/apart?ep=true&dp=2",
     "fails": "/models/org/fails",
+    "breaks": "/models/org/apart?vllm=0.28.0",
+    "at-risk": "/examples/nvidia/DeepSeek-V3-0324-NVFP4?vllm=0.28.0&gfx=gfx942&tp=8",
+    "in-vain": "/examples/example/GLM-4.5-FP8-one-layer-ignored?vllm=0.33.0&gfx=gfx942&tp=4",
+    "unknown-release": "/models/org/fused?vllm=0.34.0",
     "not-applicable": "/models/org/dense",
     "undecided": "/models/org/markup",
     "shipped": "/examples/Qwen/Qwen3.8-2.4T-A95B-FP8",
     "made-up": "/examples/example/GLM-4.5-FP8-one-layer-ignored",
+    "matrix": "/models/org/apart/matrix",
+    "matrix-with-many-notes": "/examples/example/GLM-4.5-MXFP8-shared-excluded/matrix",
+    "upgrade": "/upgrade",
+    "upgrade-for-the-worse": "/examples/deepseek-ai/DeepSeek-V4-Flash/upgrade?from=0.29.0&to=0.31.0",
+    "upgrade-for-the-better": "/models/org/apart/upgrade?from=0.28.0&to=0.33.0",
+    "releases": "/releases",
+    "release": "/releases/0.33.0",
+    "release-without-a-gate": "/releases/0.28.0",
+    "no-such-release": "/releases/0.34.0",
     "compare": "/compare",
     "compared": "/compare?a=org/fused&b=org/apart&b.gfx=gfx950",
     "playground": "/playground",
@@ -38,13 +52,21 @@ def test_axe_finds_nothing_serious(browser: Browser, site: str, watch: Watch, ax
     watch.over(context)
     page = context.new_page()
     page.goto(path)
-    for summary in page.locator("details > summary").all():
-        summary.click()
+    whole(page)
     page.evaluate(axe)
     found = page.evaluate("axe.run({resultTypes: ['violations']})")
     context.close()
     assert [_told(one) for one in found["violations"] if one["impact"] in ("serious", "critical")] == []
     assert len(found["passes"]) > 10
+
+
+def whole(page: Page) -> None:
+    """Opens all that is folded, and waits for what comes later."""
+    for summary in page.locator("details > summary").all():
+        summary.click()
+    for place in page.locator("[data-lazy]").all():
+        place.scroll_into_view_if_needed()
+        expect(place.locator("#matrix-body")).to_be_visible(timeout=20_000)
 
 
 def _told(violation: dict[str, Any]) -> str:
@@ -70,8 +92,7 @@ def test_nothing_is_wider_than_the_screen(browser: Browser, site: str, watch: Wa
     wide = []
     for path in PAGES.values():
         page.goto(path)
-        for summary in page.locator("details > summary").all():
-            summary.click()
+        whole(page)
         if page.evaluate("document.documentElement.scrollWidth > innerWidth"):
             wide.append(path)
     context.close()

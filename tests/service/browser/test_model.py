@@ -1,7 +1,11 @@
 """A model's page."""
 
+import re
+
 import pytest
 from playwright.sync_api import Page, expect
+
+from fse_core import releases
 
 
 def test_the_verdict_is_one_sentence(page: Page) -> None:
@@ -65,6 +69,7 @@ def test_the_table_lists_every_layer(page: Page) -> None:
 
 CONTROLS = [
     ("gfx", "gfx90a", "Separate"),
+    ("vllm", "0.28.0", "Fuses"),
     ("tp", "4", "Fuses"),
     ("ep", "true", "Fuses"),
     ("dp", "2", "Fuses"),
@@ -104,7 +109,45 @@ def test_each_control_changes_the_address_and_the_answer(page: Page, control: st
 
 def test_the_release_control_offers_what_is_known(page: Page) -> None:
     page.goto("/models/org/fused")
-    expect(page.get_by_label("vLLM release").locator("option")).to_have_text(["0.33.0"])
+    expect(page.get_by_label("vLLM release").locator("option")).to_have_text([*reversed(releases.known())])
+
+
+def test_a_finding_tells_what_breaks_and_what_helps(page: Page) -> None:
+    page.goto("/models/org/apart?vllm=0.28.0")
+    expect(page.locator("#verdict")).to_have_text("Breaks")
+    runs = page.get_by_role("list", name="Layers in order").get_by_role("link")
+    expect(runs.nth(1)).to_contain_text("breaks")
+    finding = page.get_by_role("article", name="Silently wrong output").first
+    expect(finding).to_contain_text("fuses them without asking")
+    expect(finding).to_contain_text("quantization_config.ignored_layers")
+    finding.get_by_role("button", name="Copy").click()
+    assert page.evaluate("navigator.clipboard.readText()") == "VLLM_ROCM_USE_AITER_FUSION_SHARED_EXPERTS=0"
+    finding.get_by_role("link", name=re.compile("^Check with this ?: use vLLM")).click()
+    page.wait_for_url("**vllm=0.29.0*")
+    expect(page.locator("#verdict")).to_have_text("Separate")
+
+
+def test_the_matrix_comes_when_it_is_near(page: Page) -> None:
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto("/models/org/apart?vllm=0.28.0&gfx=gfx942&tp=2")
+    page.wait_for_load_state("networkidle")
+    assert not any("/matrix" in url for url in asked)
+    page.locator("#matrix").scroll_into_view_if_needed()
+    table = page.get_by_role("region", name="All releases").get_by_role("table")
+    expect(table.get_by_role("columnheader")).to_have_text(["vLLM", "gfx942", "gfx950"])
+    row = table.get_by_role("row").filter(has_text="0.29.0 to 0.33.0")
+    row.get_by_role("link", name=re.compile(r"^n ?: does not fuse")).first.click()
+    page.wait_for_url("**/models/org/apart?vllm=0.33.0&gfx=gfx942&tp=2")
+
+
+def test_the_link_stays_where_the_matrix_does_not_come(page: Page) -> None:
+    page.route("**/matrix?**", lambda route: route.fulfill(status=200, content_type="text/html", body="<p>no</p>"))
+    page.goto("/models/org/apart")
+    page.locator("#matrix").scroll_into_view_if_needed()
+    page.wait_for_timeout(300)
+    expect(page.get_by_role("link", name="What every vLLM release does with this model")).to_be_visible()
+    expect(page.locator("#matrix-body")).to_have_count(0)
 
 
 def test_the_permalink_names_the_commit(page: Page) -> None:

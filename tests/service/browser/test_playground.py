@@ -49,6 +49,18 @@ def test_a_wrong_value_is_told_with_its_path(page: Page) -> None:
     )
 
 
+@pytest.mark.parametrize("text", [json.dumps(CONFIGS["org/apart"]), "{"], ids=["answer", "mistake"])
+def test_what_comes_back_is_in_view_and_is_where_reading_goes_on(plain: Page, text: str) -> None:
+    plain.set_viewport_size({"width": 390, "height": 700})
+    _check(plain, text)
+    expect(plain.locator("#answer")).to_be_focused()
+    expect(plain.locator("#verdict, [role=alert] strong").first).to_be_in_viewport(ratio=1)
+    # From there the Tab key goes on, not from the top of the page.
+    plain.keyboard.press("Tab")
+    after = "document.activeElement.compareDocumentPosition(document.getElementById('answer'))"
+    assert plain.evaluate(f"{after} & (Node.DOCUMENT_POSITION_PRECEDING | Node.DOCUMENT_POSITION_CONTAINS)")
+
+
 def test_a_file_goes_into_the_box_and_can_be_tidied(page: Page) -> None:
     page.goto("/playground")
     data = json.dumps(CONFIGS["org/fused"]).encode()

@@ -1,6 +1,7 @@
 """By keyboard alone, and without JavaScript."""
 
 import json
+import re
 
 from playwright.sync_api import Page, expect
 
@@ -84,3 +85,34 @@ def test_without_javascript_the_playground_and_the_comparison_work(plain: Page) 
     plain.get_by_label("Model B").fill("org/fails")
     plain.get_by_role("button", name="Compare").click()
     expect(plain.locator(".verdict-word")).to_have_text(["Fuses", "Does not start"])
+
+
+def test_the_notes_of_a_matrix_by_keyboard(page: Page) -> None:
+    page.goto("/models/org/apart/matrix")
+    _tab_to(page, ".matrix a.chip")
+    _tab_to(page, ".notes a")
+    page.keyboard.press("Enter")
+    expect(page).to_have_url(re.compile(r"/models/org/apart/matrix#note-\d+$"))
+    page.goto("/?vllm=0.28.0")
+    _tab_to(page, "#release")
+    page.keyboard.type("0.31.0")
+    _tab_to(page, ".release button")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/?vllm=0.31.0")
+
+
+def test_without_javascript_releases_matrix_and_upgrade_work(plain: Page) -> None:
+    plain.goto("/")
+    plain.get_by_label("vLLM release").select_option("0.28.0")
+    plain.get_by_role("button", name="Show").click()
+    expect(plain).to_have_url("/?vllm=0.28.0")
+    plain.goto("/models/org/apart?vllm=0.28.0")
+    expect(plain.get_by_role("article", name="Silently wrong output").first).to_contain_text("What helps")
+    plain.get_by_role("link", name="What every vLLM release does with this model").click()
+    expect(plain).to_have_url("/models/org/apart/matrix?tp=1")
+    expect(plain.get_by_role("row").filter(has_text="0.28.0").get_by_text("breaks").first).to_be_visible()
+    plain.goto("/upgrade")
+    plain.get_by_label("Model").fill("org/apart")
+    plain.get_by_label("From vLLM").select_option("0.28.0")
+    plain.get_by_role("button", name="Compare releases").click()
+    expect(plain.locator("#outcome")).to_have_text("Better than before")

@@ -1,8 +1,10 @@
 """Pages as a program sees them: status, headers, addresses, and nothing that runs in them."""
 
+import html
 import json
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +13,7 @@ from starlette.testclient import TestClient
 
 from service.pages import base
 from tests.hub_server import HubServer
-from tests.service.clients import CONFIG, MODEL, TOKEN, files
+from tests.service.clients import CONFIG, MODEL, TOKEN, files, serving
 
 PAGE = f"/models/{MODEL}"
 HTML = {"Accept": "text/html"}
@@ -76,6 +78,55 @@ def test_what_a_form_sends_is_cleaned(client: TestClient, hub: HubServer) -> Non
     assert client.get(response.headers["location"], follow_redirects=False).status_code == 200
 
 
+def test_the_spaces_of_a_variable_stay(client: TestClient, hub: HubServer) -> None:
+    hub.add(MODEL, files())
+    response = client.get(f"{PAGE}?env=A%3D1%20%20%0D%0A%20%20%0D%0AB%3D%20", follow_redirects=False)
+    assert response.headers["location"] == f"{PAGE}?env=A%3D1++&env=B%3D+"
+    page = client.get(response.headers["location"]).text
+    assert _json(client, page)["target"]["env"] == {"A": "1  ", "B": " "}
+
+
+def _json(client: TestClient, page: str) -> Any:
+    """What the page's own link to its JSON gives."""
+    return client.get(html.unescape(re.findall(r'<a href="(/v1/[^"]*)">The same as JSON', page)[0])).json()
+
+
+@pytest.mark.parametrize("query", ["", "dp=1", "tp=1", "ep=false", "gfx=gfx950", "vllm=0.33.0&tp=4", "draft=true"])
+@pytest.mark.parametrize("name", ["deepseek-ai/DeepSeek-R1-0528", "zai-org/GLM-4.5", "amd/DeepSeek-R1-MXFP4"])
+def test_a_shipped_model_is_shown_for_what_the_api_answers(client: TestClient, name: str, query: str) -> None:
+    told = client.get(f"/v1/examples/{name}?{query}").json()
+    assert _json(client, client.get(f"/examples/{name}?{query}").text) == told
+    assert (told["target"]["tp"] == 8) is (query == "")
+
+
+@pytest.mark.parametrize(
+    ("address", "path"),
+    [
+        (f"/models/{MODEL}?tp=1&tp=2", "tp"),
+        (f"/models/{MODEL}?dp=1&dp=2", "dp"),
+        (f"/models/{MODEL}?dp=2&dp=", "dp"),
+        (f"/models/{MODEL}?revision=main&revision=other", "revision"),
+        (f"/compare?a={MODEL}&a=org/other", "a"),
+        (f"/compare?a={MODEL}&b=&b={MODEL}", "b"),
+        (f"/compare?a={MODEL}&b.dp=1&b.dp=2", "b.dp"),
+        (f"/compare?a={MODEL}&b.quantization_config=%7B%22a%22:1,%22a%22:2%7D", "b.quantization_config: a"),
+        ("/examples/zai-org/GLM-4.5?revision=main", "revision"),
+    ],
+)
+def test_page_and_api_refuse_alike(client: TestClient, hub: HubServer, address: str, path: str) -> None:
+    hub.add(MODEL, files())
+    page, api = client.get(address, headers=HTML), client.get(f"/v1{address}")
+    assert (page.status_code, api.status_code) == (422, 422)
+    assert api.json()["path"] == path
+    assert f'<p class="where"><code>{path}</code></p>' in page.text
+
+
+def test_a_comparison_s_json_is_that_of_its_page(client: TestClient) -> None:
+    page = client.get("/compare?a=example/GLM-4.5-FP8-one-layer-ignored&b=example/DeepSeek-R1-FP8-one-shard-ignored")
+    assert page.text.count('<p class="verdict-word">Does not start</p>') == 2
+    assert _json(client, page.text)["verdicts"] == {"a": "fails", "b": "fails"}
+
+
 @pytest.mark.parametrize("path", [f"{PAGE}?plugin=true", f"/compare?a={MODEL}&plugin=true"])
 def test_a_form_keeps_the_plugin(client: TestClient, hub: HubServer, path: str) -> None:
     hub.add(MODEL, files())
@@ -109,7 +160,7 @@ def test_an_option_for_both_sides_can_be_taken_back_for_one(client: TestClient, 
         ("/models/org/broken", 422, "config cannot be read"),
         ("/models/org/name?tp=0", 422, "That cannot be read"),
         ("/models/org/name?nonsense=1", 422, "No such parameter"),
-        ("/models/a--b/..name", 404, "There is nothing here"),
+        ("/models/a--b/..name", 422, "Expected a Hub id"),
         ("/examples/no/such", 404, "There is nothing here"),
         ("/compare?a=name", 422, "Expected a Hub id"),
         ("/compare?a=org/name&b.tp=x", 422, "b.tp"),
@@ -164,9 +215,10 @@ def test_a_page_takes_no_token(client: TestClient, hub: HubServer) -> None:
         ({"config": "[" * 100_000}, 422, "config.json"),
         ({"config": json.dumps({"architectures": 1})}, 200, "architectures: expected a list"),
         ({}, 200, "Paste a config.json"),
+        ({"config": ["{}", "{}"]}, 422, "expected a form"),
     ],
 )
-def test_the_playground(client: TestClient, body: dict[str, str], status: int, words: str) -> None:
+def test_the_playground(client: TestClient, body: dict[str, Any], status: int, words: str) -> None:
     response = client.post("/playground", data=body)
     assert response.status_code == status
     assert words in response.text
@@ -177,6 +229,24 @@ def test_the_playground_refuses_what_is_no_form_of_its_own(client: TestClient, b
     response = client.post("/playground", content=body)
     assert response.status_code == 422
     assert "expected a form" in response.text
+
+
+@pytest.mark.parametrize(
+    ("changed", "status"), [({"body_most": 200}, 413), ({"rate": 1}, 429), ({"check_seconds": 0.0001}, 503)]
+)
+def test_the_playground_has_the_limits_of_the_api(tmp_path: Path, changed: dict[str, Any], status: int) -> None:
+    with serving(tmp_path, **changed) as client:
+        for _ in range(2):
+            page = client.post("/playground", data={"config": json.dumps(CONFIG)}, headers=HTML)
+        assert page.status_code == status
+        assert page.headers["content-type"].startswith("text/html")
+        assert client.post("/v1/check", json={"config": CONFIG}).status_code == status
+
+
+def test_a_method_that_a_page_does_not_take(client: TestClient) -> None:
+    response = client.delete("/playground", headers=HTML)
+    assert (response.status_code, response.headers["content-type"][:9]) == (405, "text/html")
+    assert response.headers["allow"]
 
 
 def test_a_file_under_static_is_kept_for_ever(client: TestClient) -> None:

@@ -18,6 +18,7 @@ from tests.models import DEEPSEEK, FP8_BLOCK, QUARK_MXFP4
 
 FP8 = {**DEEPSEEK, "quantization_config": FP8_BLOCK}
 QUARK = {**DEEPSEEK, "quantization_config": QUARK_MXFP4}
+QUARK_WHOLE_LAYER = ["model.layers.3.mlp.experts", "model.layers.3.mlp.shared_experts"]
 
 
 def _report(config: dict[str, Any], target: Target) -> dict[str, Any]:
@@ -105,6 +106,11 @@ def test_the_bytes_of_the_slots(config: dict[str, Any], target: Target, total: i
         (
             {**QUARK, "quantization_config": {**QUARK_MXFP4, "exclude": ["model.layers.3.mlp.experts"]}},
             Target(),
+            "goes wrong",
+        ),
+        (
+            {**QUARK, "quantization_config": {**QUARK_MXFP4, "exclude": QUARK_WHOLE_LAYER}},
+            Target(),
             "left out",
         ),
     ],
@@ -156,14 +162,15 @@ def test_the_verdict_is_a_sentence(config: dict[str, Any], target: Target, sente
 
 def test_layers_that_break_are_told_apart_from_fused_ones() -> None:
     report = _report(FP8, Target())
-    finding = {"rule": "FSE101", "consequence": "load_fails"}
-    report |= {"verdict": "breaks", "findings": [finding]}
-    report["layers"][0]["findings"] = ["FSE101"]
+    about: dict[str, Any] = {"severity": "error", "consequence": "load_fails"}
+    surely = {**about, "confidence": "certain", "part": "target", "layers": "3"}
+    perhaps = {**about, "confidence": "likely", "part": "draft", "layers": "5"}
+    report |= {"verdict": "breaks", "findings": [surely, perhaps]}
     layers = layers_of(report)
     assert [(run.indices, run.state) for run in layers.runs] == [
         ((0, 1, 2), "none"),
         ((3,), "breaks"),
-        ((4,), "fused"),
-        ((5,), "fused"),
+        ((4,), "futile"),
+        ((5,), "risky"),
     ]
     assert verdict_of(report, layers).state == "breaks"

@@ -1,12 +1,19 @@
 """The Redis store: the same promises, for several replicas, which also share the rate limit."""
 
 import asyncio
+import os
+import signal
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Awaitable, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
+import redis
+from starlette.testclient import TestClient
 
 from service.store.base import StoreUnavailable
 from service.store.redis import RedisStore
@@ -96,7 +103,35 @@ def test_a_server_that_is_away(hub: HubServer, tmp_path: Path) -> None:
     on_redis(address, work)
     with serving(tmp_path, store=address, rate=2) as client:
         assert [client.get(URL).status_code for _ in range(3)] == [200, 200, 429]
-        problem(client.get("/readyz"), 503, "not-ready")
+        told = problem(client.get("/readyz"), 503, "not-ready")
+        assert told["detail"] == "the store (redis) cannot be used"
+
+
+def test_a_server_that_hangs_is_waited_for_once(hub: HubServer, tmp_path: Path) -> None:
+    hub.add(MODEL, files())
+    with redis_server() as address, serving(tmp_path, store=address, rate=1000) as client:
+        assert client.get(URL).status_code == 200
+        server: Any = redis.Redis.from_url(address)
+        process = int(server.info("server")["process_id"])
+        os.kill(process, signal.SIGSTOP)
+        try:
+            with ThreadPoolExecutor(100) as pool:
+                answers = list(pool.map(lambda number: seconds_for(client, number), range(2, 102)))
+            assert max(answers) < 5
+            assert seconds_for(client, 102) < 1
+        finally:
+            os.kill(process, signal.SIGCONT)
+        assert client.get("/readyz").status_code == 200
+        known = len(server.keys("fse:1:report:*"))
+        seconds_for(client, 103)
+        assert len(server.keys("fse:1:report:*")) == known + 1
+        server.close()
+
+
+def seconds_for(client: TestClient, tp: int) -> float:
+    started = time.monotonic()
+    assert client.get(URL, params={"tp": str(tp)}).status_code == 200
+    return time.monotonic() - started
 
 
 def test_a_server_that_comes_back(hub: HubServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

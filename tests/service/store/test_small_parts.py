@@ -83,37 +83,88 @@ def test_counts_start_anew_with_each_window() -> None:
     assert windows.hit("a", 2, 60).left == 1
 
 
-class Failing:
-    """A store that counts how often it is asked, and cannot answer."""
+def test_of_too_many_clients_the_longest_silent_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("service.store.windows._MOST_CLIENTS", 3)
+    windows = Windows(clock=lambda: 120.0)
+    for _ in range(2):
+        windows.hit("busy", 2, 60)
+    for client in "abcdefgh":
+        windows.hit(client, 2, 60)
+        assert windows.hit("busy", 2, 60).left < 0
+    assert windows.hit("g", 2, 60).left == 0
+    assert windows.hit("a", 2, 60).left == 1
 
-    def __init__(self) -> None:
+
+class Failing:
+    """A store that counts how often it is asked, and cannot answer until it `works`."""
+
+    def __init__(self, *, whole: bool) -> None:
         self.asked = 0
+        self.works = False
+        self._whole = whole
 
     def __getattr__(self, name: str) -> Any:
-        async def fail(*_: Any) -> None:
+        async def answer(*_: Any) -> None:
             self.asked += 1
-            raise StoreUnavailable("away")
+            await asyncio.sleep(0)
+            if not self.works:
+                raise StoreUnavailable("away", whole=self._whole)
 
-        return fail
+        return answer
 
 
-def test_a_store_that_is_away_is_left_alone_for_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+class Clock:
+    """A time that passes when it is told to."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.now = 0.0
+        monkeypatch.setattr("service.store.guard.time.monotonic", lambda: self.now)
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_a_store_that_is_away_is_left_alone_for_a_while(monkeypatch: pytest.MonkeyPatch, whole: bool) -> None:
+    clock = Clock(monkeypatch)
+
     async def run() -> None:
-        failing = Failing()
+        failing = Failing(whole=whole)
         store: Any = Guarded(failing)
         assert await store.get("report", "a") is None
         assert await store.get("report", "a") is None
         assert failing.asked == 1
         assert await store.claim("a", 1)
         await store.put("report", "a", b"")
-        assert failing.asked == 2
+        assert failing.asked == 1 if whole else 2
         assert (await store.hit("a", 2, 60)).left == 1
         assert (await store.hit("a", 2, 60)).left == 0
-        assert await store.ping() == "away"
-        monkeypatch.setattr("service.store.guard._PAUSE", 0.0)
-        store._asleep.clear()
+        assert not await store.ping()
+        failing.works = True
+        assert await store.ping()
+        asked = failing.asked
+        await store.put("report", "a", b"")
+        assert failing.asked == asked + 1
+        clock.now += 100
         await store.get("report", "a")
         await store.get("report", "a")
-        assert failing.asked == 5
+        assert failing.asked == asked + 3
 
     asyncio.run(run())
+
+
+def test_the_pause_grows_and_one_request_at_a_time_tries_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock(monkeypatch)
+
+    async def run() -> list[int]:
+        failing = Failing(whole=True)
+        store: Any = Guarded(failing)
+        await asyncio.gather(*(store.get("report", str(number)) for number in range(20)))
+        assert failing.asked == 20
+        asked_at = []
+        for second in range(120):
+            clock.now = float(second)
+            before = failing.asked
+            await asyncio.gather(*(store.get("report", str(number)) for number in range(20)))
+            assert failing.asked - before <= 1
+            asked_at += [second] * (failing.asked - before)
+        return asked_at
+
+    assert asyncio.run(run()) == [3, 9, 21, 45, 75, 105]

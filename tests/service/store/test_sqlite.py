@@ -260,3 +260,44 @@ def test_a_place_that_cannot_be_used(tmp_path: Path) -> None:
     on_sqlite(tmp_path / "file" / "fse.sqlite3", run)
     (tmp_path / "folder").mkdir()
     on_sqlite(tmp_path / "folder", run)
+
+
+@pytest.mark.parametrize("how", ["refused", "given up"])
+def test_no_thread_outlives_its_loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str) -> None:
+    died: list[object] = []
+    monkeypatch.setattr("threading.excepthook", died.append)
+    path = tmp_path if how == "refused" else tmp_path / "fse.sqlite3"
+
+    async def run(store: SqliteStore) -> None:
+        asking = asyncio.ensure_future(store.get("report", "a"))
+        await asyncio.sleep(0)
+        if how == "given up":
+            asking.cancel()
+        await asyncio.gather(asking, return_exceptions=True)
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for _ in range(20):
+            on_sqlite(path, run)
+    finally:
+        sys.setswitchinterval(interval)
+    time.sleep(0.1)
+    assert died == []
+
+
+def test_a_connection_that_another_request_closed_says_nothing_about_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "fse.sqlite3"
+
+    async def run(store: SqliteStore) -> None:
+        await store.put("report", "a", b"one")
+        connection = store._connection
+        assert connection is not None
+        await connection._execute(connection._conn.close)  # type: ignore[no-untyped-call]
+        with pytest.raises(StoreUnavailable, match="closed"):
+            await store.get("report", "a")
+        entry = await store.get("report", "a")
+        assert entry is not None
+
+    on_sqlite(path, run)
+    assert list(tmp_path.glob("*.damaged-*")) == []

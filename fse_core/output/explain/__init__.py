@@ -1,0 +1,1 @@
+"""Rules, each with all that it says of itself."""

@@ -1,0 +1,17 @@
+"""Whether a verdict that sounds good is all there is to say."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+AT_RISK: Final = "fuses, at risk"
+"""What is said instead of `fuses` where it is doubtful."""
+
+
+def has_error(report: Mapping[str, Any]) -> bool:
+    """Whether a finding tells of something that goes wrong."""
+    return any(finding["severity"] == "error" for finding in report["findings"])
+
+
+def doubtful(report: Mapping[str, Any]) -> bool:
+    """It fuses, and a finding says that something goes wrong, though not surely, or with the draft alone."""
+    return report["verdict"] == "fuses" and has_error(report)
