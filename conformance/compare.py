@@ -70,7 +70,7 @@ def compare(case: Case, report: Report, answer: Mapping[str, Any]) -> Comparison
     if not releases.load(case.target.vllm).branches:  # without a gate, nothing tells what a class's reason was
         said = {key: replace(each, silent=True) for key, each in said.items()}
     ours: dict[Key, Layer] = {(layer.part, layer.experts): layer for layer in report.layers}
-    if _has_no_class(report):
+    if _is_not_predicted(report):
         return Comparison(compared=0, decided=0, differences=())
     layer_rows = list(_layer_rows(ours, said, answer, staged=case.target.pp > 1))
     rows = [*layer_rows, *_startup_rows(report, answer)]
@@ -83,9 +83,10 @@ def compare(case: Case, report: Report, answer: Mapping[str, Any]) -> Comparison
     return Comparison(compared=len(rows), decided=decided, differences=tuple(differing))
 
 
-def _has_no_class(report: Report) -> bool:
-    """The release has no class of its own for the model. What its Transformers backend makes of it is not predicted."""
-    return report.undecided_reason is not None and "has no class of its own" in report.undecided_reason
+def _is_not_predicted(report: Report) -> bool:
+    """What the Transformers backend makes of a model, and slots for what a config does not have, are left undecided."""
+    reason = report.undecided_reason or ""
+    return "has no class of its own" in reason or "for a shared expert of width 0" in reason
 
 
 def _no_report(case: Case, answer: Mapping[str, Any], error: Exception) -> Comparison:

@@ -5,7 +5,7 @@ Source: model_executor/models/qwen3_5.py:142,328,703, qwen3_5_mtp.py:82 and inte
 
 from fse_core.families.base import Family, Part
 from fse_core.families.moe_layers import Defaults, draft_count, known, layer_count
-from fse_core.families.qwen_layers import TEXT_NAMES, VISION_NAMES, gated_layers
+from fse_core.families.qwen_layers import TEXT_NAMES, VISION_NAMES, gated_layers, require_shared_expert
 from fse_core.names import GATE_UP
 from fse_core.read.model import Model
 from fse_core.releases.release import Release
@@ -70,6 +70,7 @@ def _draft_part(model: Model) -> Part | None:
 
 
 def _parts(model: Model, target: Target, release: Release) -> tuple[Part, ...]:
+    require_shared_expert(model.text, _DEFAULTS, target, release)
     part = _target_part(model, known(model, _CLASSES))
     draft = _draft_part(model) if target.draft and part.layers else None
     return (part, draft) if draft else (part,)

@@ -6,12 +6,16 @@ Source: model_executor/models/qwen3_next.py:131 at 0.33.0.
 from collections.abc import Iterable
 from dataclasses import replace
 
+from fse_core import request
+from fse_core.errors import Undecided
 from fse_core.families.base import MoeLayer, Part
 from fse_core.families.moe_layers import Defaults, draft_count, moe_layers, number
 from fse_core.names import GATE_UP, Renames
 from fse_core.read.getters import Fields
 from fse_core.read.model import Model
+from fse_core.releases.release import Release
 from fse_core.report import Failure
+from fse_core.target import Target
 
 VISION_NAMES = Renames(
     prefix={
@@ -39,6 +43,16 @@ def gated_layers(
     if not number(config, "shared_expert_intermediate_size", defaults):
         return ()
     return moe_layers(prefix, indices, 1, shared_name="shared_expert")
+
+
+def require_shared_expert(config: Fields, defaults: Defaults, target: Target, release: Release) -> None:
+    """Undecided where a class builds a slot for a shared expert that the config says there is none of.
+
+    Source: model_executor/models/qwen3_next.py:168,195 at 0.28.0. No published model is like that.
+    """
+    builds = release.has("qwen_slot_without_shared_expert") and request.refusal("aiter", target, release) is None
+    if builds and not number(config, "shared_expert_intermediate_size", defaults):
+        raise Undecided(f"vLLM {release.version} builds a fused slot for a shared expert of width 0")
 
 
 def next_layers(config: Fields, indices: Iterable[int], prefix: str) -> tuple[MoeLayer, ...]:
