@@ -45,7 +45,7 @@ def test_every_option_is_documented_and_no_other(capsys: pytest.CaptureFixture[s
 def test_every_command_is_documented(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["--help"])
-    assert tuple(sorted(COMMANDS)) == tuple(re.findall(r"^    ([a-z]+) ", capsys.readouterr().out, re.MULTILINE))
+    assert tuple(sorted(COMMANDS)) == tuple(re.findall(r"^    ([a-z]+)(?: |$)", capsys.readouterr().out, re.MULTILINE))
     page = (ROOT / "docs" / "command-line.md").read_text("utf-8")
     assert set(re.findall(r"^fse ([a-z]+) ", page, re.MULTILINE)) == set(COMMANDS)
 
