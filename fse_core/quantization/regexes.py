@@ -5,13 +5,16 @@ serves it. Here anyone may ask about any config, so what could run away is undec
 """
 
 import functools
+import importlib
 import math
 import re
 import warnings
-from re import _parser  # type: ignore[attr-defined]  # the only way to see a pattern's repeats
 from typing import Any
 
 from fse_core.errors import Undecided
+
+_parser: Any = importlib.import_module("re._parser")
+"""The only way to see a pattern's repeats."""
 
 _MOST_CHARACTERS = 1000
 _NAME = 64
