@@ -6,6 +6,7 @@ Source: models/deepseek_v4/amd/model.py:225,527,552,585 at 0.33.0.
 from dataclasses import replace
 from typing import Any
 
+from fse_core import request
 from fse_core.families.base import Part
 from fse_core.names import Packed
 from fse_core.read.getters import Fields
@@ -17,6 +18,8 @@ from fse_core.target import Target
 W1_W3: Packed = {"gate_up_proj": ("w1", "w3")}
 
 MEGA = "aiter_mega_moe"
+
+_NO_CONFIG = Failure(type="AssertionError", message="")
 
 _FUSION = "VLLM_ROCM_USE_AITER_FUSION_SHARED_EXPERTS"
 _AITER = ("VLLM_ROCM_USE_AITER", "VLLM_ROCM_USE_AITER_MOE")
@@ -120,11 +123,13 @@ def _mega_failure(expert_dtype: Any, target: Target) -> Failure | None:
 def _mega(part: Part, model: Model, expert_dtype: Any, target: Target, release: Release) -> Part:
     unquantized = model.quantization is None and target.overlay is None
     by_variable = release.has("deepseek_v4_mega_moe_by_variable")
+    # Where AITER is off the backend's own question is not put, and the ordinary one, if it was, is the last.
+    asks_itself = request.refusal("aiter", target, release) is None
     # Only a single shared expert is asked about for this backend; otherwise the class's first question is its last.
     if part.layers and part.layers[0].slots == 1:
-        if not by_variable:
+        if not by_variable and asks_itself:
             part = replace(part, asks=True, request="aiter", mode="mega_moe", backend=MEGA)
-        elif target.ep:  # models/deepseek_v4/amd/model.py:696 at 0.32.0
+        elif by_variable and target.ep:  # models/deepseek_v4/amd/model.py:696 at 0.32.0
             part = replace(part, asks=True, request="mega_moe", mode="mega_moe", always=True)
     return replace(
         part,
@@ -132,7 +137,7 @@ def _mega(part: Part, model: Model, expert_dtype: Any, target: Target, release: 
         # These experts are no MoE runner, so that they never come to MoRI's own check.
         gated=False,
         # The gate lets an unquantized model pass, the class then demands a quantization config.
-        on_fused=Failure(type="AssertionError", message="") if unquantized and not by_variable else None,
+        on_fused=_NO_CONFIG if asks_itself and unquantized and not by_variable else None,
         on_layer=_mega_failure(expert_dtype, target),
     )
 
