@@ -18,7 +18,8 @@ ROOT = Path(__file__).resolve().parents[1]
 CORE = ROOT / "fse_core"
 SERVICE = ROOT / "service"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-EXTRAS = {f"read/{name}.py": {"huggingface_hub"} for name in ("hub", "hub_direct", "hub_errors")}
+HUB = ("hub", "hub_direct", "hub_errors", "safetensors/hub", "safetensors/ranges")
+EXTRAS = {f"read/{name}.py": {"huggingface_hub"} for name in HUB}
 """Who may ask for an extra, inside a function."""
 
 
