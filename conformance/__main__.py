@@ -1,4 +1,5 @@
-"""The conformance check of every day: recorded answers, then fresh random questions to the release itself.
+"""The conformance check of every day: recorded answers, then fresh random questions to the release itself, and what
+it has in its expert parameters after it loaded tiny checkpoints.
 
 usage: python -m conformance [--cases 60] [--seed N] [--jobs 2] [--vllm RELEASE]...
 Asks 0.33.0 and one older release, another each day, unless releases are named. A seed's cases are always the same: what
@@ -12,10 +13,11 @@ import sys
 from collections.abc import Iterator
 from datetime import date
 
-from conformance import fuzz, install, record
+from conformance import fuzz, install, loading, record
 from conformance.compare import summary
 from conformance.home import RELEASE
 from conformance.live.ask import Live
+from conformance.questions import some
 
 ASKED = ("0.24.0", "0.25.0", "0.26.0", "0.27.0", "0.28.0", "0.29.0", "0.30.0", "0.31.0", "0.32.0")
 """Older releases that can be asked about anything; docs/conformance.md says what is known of those before them."""
@@ -51,6 +53,12 @@ def live(arguments: argparse.Namespace, release: str) -> bool:
         return fuzz.run(servers, release=release, cases=arguments.cases, seed=arguments.seed)
 
 
+def loaded() -> bool:
+    """Have 0.33.0 load tiny checkpoints, one rank of each. Whether our own loader gives the same bytes."""
+    print(f"loaded, {RELEASE}:", flush=True)
+    return loading.compare(loading.ask(some()))
+
+
 def in_turn() -> str:
     """The older release whose turn it is today."""
     return ASKED[date.today().toordinal() % len(ASKED)]
@@ -63,6 +71,8 @@ def _checks(arguments: argparse.Namespace) -> Iterator[bool]:
             print(f"SKIPPED: no fresh cases were asked of {release}, for the release itself is not here", flush=True)
         else:
             yield live(arguments, release)
+            if release == RELEASE:
+                yield loaded()
 
 
 def main() -> int:
