@@ -12,7 +12,7 @@ from fse_core.output import names
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text("utf-8")
 SHOWN = re.findall(r"\$ \.venv/bin/fse ((?:check|matrix|diff) examples/.*)\n((?:(?!```).*\n)+)```", README)
-COMMANDS = ("check", "matrix", "diff", "releases", "fix", "rules", "explain", "completion")
+COMMANDS = ("check", "matrix", "diff", "releases", "fix", "rules", "explain", "completion", "convert", "verify")
 
 
 def test_the_readme_shows_some() -> None:
@@ -35,7 +35,7 @@ def options(command: str, capsys: pytest.CaptureFixture[str]) -> set[str]:
 
 
 def test_every_option_is_documented_and_no_other(capsys: pytest.CaptureFixture[str]) -> None:
-    page = (ROOT / "docs" / "command-line.md").read_text("utf-8")
+    page = "".join((ROOT / "docs" / name).read_text("utf-8") for name in ("command-line.md", "convert.md"))
     documented = set(re.findall(r"--[a-z][a-z0-9-]+", page)) - {"--version"}
     assert documented == set().union(*(options(command, capsys) for command in COMMANDS))
     assert all(f"`--format {name}`" in page for name in {*names(), *names("matrix")})

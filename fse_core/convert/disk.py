@@ -1,0 +1,174 @@
+"""Every change to the disk: whatever is written is complete and on the disk before it has its name."""
+
+import errno
+import hashlib
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+from fse_core.errors import FseError, InputError
+
+CHUNK: Final = 4 * 1024 * 1024
+_FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+Progress = Callable[[int], None]
+"""Told how many bytes more are written."""
+
+
+class CannotWrite(FseError):
+    """The output cannot be written; what is there already is kept, and used by the next run."""
+
+    def __init__(self, path: str, message: str) -> None:
+        super().__init__(f"{path}: {message}")
+        self.path = path
+        self.message = message
+
+
+@contextmanager
+def explained(path: Path) -> Iterator[None]:
+    """Turns what the system says about a failed write to `path` into what to do about it."""
+    try:
+        yield
+    except BrokenPipeError:  # of a worker whose parent is gone: nothing is written to a pipe
+        raise
+    except OSError as error:
+        reason = error.strerror or str(error)
+        if error.errno in _FULL:
+            reason = f"{reason}: make room and run the same command again; it goes on where it stopped"
+        raise CannotWrite(str(path), f"cannot be written: {reason}") from None
+
+
+class Sink:
+    """A new file under construction. It is hashed by another thread while it is written."""
+
+    def __init__(self, path: Path, progress: Progress) -> None:
+        self.size = 0
+        self._sum = hashlib.sha256()
+        self._progress = progress
+        self._hasher = ThreadPoolExecutor(1)
+        with suppress(FileNotFoundError):
+            os.unlink(path)  # what an interrupted run left; never a link's target
+        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), 0o644)
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        view = memoryview(data).cast("B")
+        hashed = self._hasher.submit(self._sum.update, view)
+        place = 0
+        while place < len(view):
+            place += os.write(self._file, view[place : place + CHUNK])
+        hashed.result()
+        self.size += len(view)
+        self._progress(len(view))
+
+    def close(self) -> str:
+        """The file is complete: gives its SHA-256. `publish` brings it to the disk."""
+        self.abandon()
+        return self._sum.hexdigest()
+
+    def abandon(self) -> None:
+        """Lets go of the file, complete or not."""
+        file, self._file = self._file, -1
+        if file >= 0:
+            self._hasher.shutdown()
+            os.close(file)
+
+
+@contextmanager
+def sink(path: Path, progress: Progress = lambda _: None) -> Iterator[Sink]:
+    """A file to write; the caller closes it when it is complete."""
+    file = Sink(path, progress)
+    try:
+        yield file
+    except BaseException:
+        with suppress(OSError):
+            file.abandon()
+        raise
+
+
+def write_whole(path: Path, data: bytes, temporary: Path) -> str:
+    """Writes a small file at once, and gives its SHA-256."""
+    with sink(temporary) as file:
+        file.write(data)
+        digest = file.close()
+    publish(temporary, path)
+    return digest
+
+
+def publish(temporary: Path, path: Path) -> None:
+    """Brings a complete file to the disk, and then gives it its name, durably."""
+    _sync(temporary)
+    os.replace(temporary, path)
+    sync_folder(path.parent)
+
+
+def make_folder(path: Path) -> None:
+    """Makes a folder where there is none. A link in its place is refused."""
+    if path.is_symlink():
+        raise CannotWrite(str(path), "is a link, which is not written through")
+    if not path.is_dir():
+        os.mkdir(path)
+        sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Brings the names in a folder to the disk."""
+    _sync(folder)
+
+
+def _sync(path: Path) -> None:
+    file = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(file)
+    finally:
+        os.close(file)
+
+
+def link(source: Path, path: Path) -> bool:
+    """Gives the file a second name; False where the file system does not, as between two of them."""
+    try:
+        os.link(source, path)
+    except FileExistsError:
+        os.unlink(path)
+        os.link(source, path)
+    except OSError as error:
+        if error.errno in _FULL:
+            raise
+        return False
+    return True
+
+
+@contextmanager
+def reading(path: Path, name: str) -> Iterator[int]:
+    """A source file that is open for reading; `name` is what errors call it."""
+    try:
+        file = os.open(path, os.O_RDONLY)
+    except OSError as error:
+        raise InputError(name, f"cannot be read: {error.strerror}") from None
+    try:
+        yield file
+    finally:
+        os.close(file)
+
+
+def copy_range(source: int, start: int, end: int, file: Sink, name: str) -> None:
+    """Copies bytes of an open file, through a buffer of a fixed size."""
+    buffer = memoryview(bytearray(min(CHUNK, end - start)))
+    while start < end:
+        try:
+            count = os.preadv(source, [buffer[: end - start]], start)
+        except OSError as error:
+            raise InputError(name, f"cannot be read: {error.strerror}") from None
+        if count == 0:
+            raise InputError(name, "became shorter while it was read")
+        file.write(buffer[:count])
+        start += count
+
+
+def remove_tree(folder: Path) -> None:
+    """Removes a folder of files."""
+    for name in sorted(os.listdir(folder)):
+        os.unlink(folder / name)
+    os.rmdir(folder)

@@ -1,0 +1,95 @@
+"""What the releases say about a converted checkpoint: which of them fuse it, and why the others do not."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from fse_core import releases
+from fse_core.check import check
+from fse_core.errors import InputError
+from fse_core.families import families
+from fse_core.names import Rename
+from fse_core.read.model import Model
+from fse_core.report import Report
+from fse_core.target import Target
+
+_SERVED: Final = (Target(gfx="gfx950"), Target(gfx="gfx950", tp=8))
+"""The ways of serving that are tried; a family that fuses only in one of its own says so."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Acceptance:
+    """One release's answer. `why` is its own words, or ours where it says nothing."""
+
+    release: str
+    accepts: bool
+    why: str
+
+
+def shown_class(model: Model) -> str | None:
+    """The vLLM class that reads the checkpoint's block, None where it has none. InputError where that is not known."""
+    report = check(model, Target())
+    if report.quantization is None and report.verdict == "undecided":
+        raise InputError("config.json", f"nothing is known about it: {report.undecided_reason}")
+    return report.quantization
+
+
+def branching(class_name: str) -> tuple[str, ...]:
+    """The releases whose gate has a branch for the class."""
+    return tuple(name for name in releases.known() if class_name in releases.load(name).branches)
+
+
+def ask(model: Model, names: Sequence[str], targets: Sequence[Target] = _SERVED) -> tuple[Acceptance, ...]:
+    """What each of the releases does with the model's own layers, at the best of the targets."""
+    return tuple(_best(model, name, targets) for name in names)
+
+
+def _best(model: Model, name: str, targets: Sequence[Target]) -> Acceptance:
+    answers = [_acceptance(check(model, replace(target, vllm=name)), name) for target in targets]
+    return next((answer for answer in answers if answer.accepts), answers[0])
+
+
+def _acceptance(report: Report, name: str) -> Acceptance:
+    if report.verdict == "fuses":
+        return Acceptance(release=name, accepts=True, why="")
+    return Acceptance(release=name, accepts=False, why=_why(report))
+
+
+def _why(report: Report) -> str:
+    if report.undecided_reason is not None:
+        return report.undecided_reason
+    if report.startup_error is not None:
+        return f"{report.startup_error.type}: {report.startup_error.message}"
+    for layer in report.layers:
+        if layer.decision.error is not None:
+            return f"{layer.decision.error.type}: {layer.decision.error.message}"
+        if layer.decision.decision == "separate" and layer.part == "target":
+            return layer.decision.reason or "its class does not fuse"
+    worst = [f.message for f in report.findings if f.consequence in ("load_fails", "silent_corruption")]
+    return worst[0] if worst else "no layer has shared experts beside routed ones"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Names:
+    """What a family says of the model: the shared experts of each layer, and how the release renames modules."""
+
+    slots: Mapping[int, int]
+    rename: Rename
+
+
+def names_of(model: Model) -> Names:
+    """InputError or Undecided where the architecture is not known."""
+    architecture = model.require_architecture()
+    family = families().get(architecture)
+    if family is None:
+        raise InputError("architectures", f"expected one that is known, got {architecture}")
+    parts = family.parts(model, Target(gfx="gfx950"), releases.load("latest"))
+    layers = [layer for part in parts for layer in part.layers]
+
+    def rename(name: str) -> str:
+        for one in parts[0].renames:
+            name = one(name)
+        return name
+
+    # The target's layers come first, and count where a draft's have the same numbers.
+    return Names(slots={layer.index: layer.slots for layer in reversed(layers)}, rename=rename)

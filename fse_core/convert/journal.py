@@ -1,0 +1,87 @@
+"""What an unfinished conversion has done so far: a folder in the output, gone when all is done.
+
+A record of a finished file is on the disk before the file has its name, so a file with a name and a record is whole.
+"""
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from fse_core.convert import disk
+from fse_core.convert.disk import CannotWrite
+from fse_core.convert.shard import Record
+
+FOLDER: Final = ".fse-convert"
+_PLAN: Final = "plan"
+_NEW: Final = "new"
+_LOCK: Final = "lock"
+
+
+class Journal:
+    """The journal in the folder `out`, which holds nothing but what this conversion wrote."""
+
+    def __init__(self, out: Path) -> None:
+        self.out = out
+        self.folder = out / FOLDER
+
+    def start(self, fingerprint: str) -> None:
+        """Begins, or goes on. CannotWrite where another conversion was begun here."""
+        disk.make_folder(self.folder)
+        plan = self.folder / _PLAN
+        if plan.exists():
+            if plan.read_text(encoding="ascii", errors="replace") != fingerprint:
+                raise CannotWrite(
+                    str(self.out),
+                    "holds an unfinished conversion of another source, or with other options or another fse; "
+                    "remove it, or choose another folder",
+                )
+            return
+        disk.write_whole(plan, fingerprint.encode(), self.folder / _NEW)
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Keeps a second conversion out of the folder. CannotWrite where there is one."""
+        file = os.open(self.folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            yield
+        except BlockingIOError:
+            raise CannotWrite(str(self.out), "another fse convert is writing here") from None
+        finally:
+            os.close(file)
+
+    def temporary(self, name: str) -> Path:
+        """Where the file is written until it is complete."""
+        return self.folder / f"{name.replace('/', '%')}.part"
+
+    def finished(self, name: str) -> Record | None:
+        """What was recorded of the file, if it is there as recorded."""
+        path = self.out / name
+        try:
+            record: Record = json.loads(self._record(name).read_bytes())
+            whole = not path.is_symlink() and path.stat().st_size == record["size"]
+        except (OSError, ValueError):
+            return None
+        return record if whole else None
+
+    def finish(self, name: str, record: Record) -> None:
+        """Records a file that is complete under its temporary name, and gives it its own."""
+        self.note(name, record)
+        disk.publish(self.temporary(name), self.out / name)
+
+    def note(self, name: str, record: Record) -> None:
+        """Records a file."""
+        data = json.dumps(record, sort_keys=True).encode()
+        disk.write_whole(self._record(name), data, self.folder / f"{name.replace('/', '%')}.{_NEW}")
+
+    def _record(self, name: str) -> Path:
+        return self.folder / f"{name.replace('/', '%')}.json"
+
+    def remove(self) -> None:
+        """All is done."""
+        disk.remove_tree(self.folder)
+        disk.sync_folder(self.out)

@@ -1,0 +1,138 @@
+"""Carries a plan out: into a new folder, or into one where the same plan was interrupted."""
+
+import os
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Protocol
+
+from fse_core.convert import disk
+from fse_core.convert.ahead import require_torch
+from fse_core.convert.disk import CannotWrite, explained
+from fse_core.convert.journal import FOLDER, Journal
+from fse_core.convert.manifest import manifest, read_manifest, sums
+from fse_core.convert.plan import MANIFEST, SUMS, Plan, Shard, linked
+from fse_core.convert.shard import Record
+from fse_core.convert.workers import Lost, write_shards
+from fse_core.read.model import CONFIG_FILE
+
+
+class Watcher(Protocol):
+    """Is told how a conversion goes on."""
+
+    def begin(self, total: int) -> None: ...
+    def advance(self, count: int) -> None: ...
+    def lost(self, what: Lost) -> None: ...
+
+
+def run(
+    plan: Plan, out: str | Path, watcher: Watcher, *, workers: int = 1, device: str = "auto"
+) -> Mapping[str, Record]:
+    """Writes the converted checkpoint, and says what became of each file.
+
+    CannotWrite where that is not possible; what is complete is kept, and a second run goes on from there.
+    """
+    folder = Path(os.path.abspath(out))
+    require_torch()
+    with explained(folder):
+        _claim(plan, folder)
+        journal = Journal(folder)
+        if (folder / MANIFEST).exists():
+            return _done_before(plan, folder, journal)
+        _require_room(plan, folder, journal)
+        journal.start(plan.fingerprint)
+        with journal.locked():
+            records = _all(plan, folder, journal, watcher, workers, device)
+            text = manifest(plan, records)
+            disk.write_whole(folder / SUMS, sums(records), journal.temporary(SUMS))
+            disk.write_whole(folder / MANIFEST, text, journal.temporary(MANIFEST))
+        journal.remove()
+    return records
+
+
+def _claim(plan: Plan, out: Path) -> None:
+    """Makes the folder, or takes one that is empty or holds this conversion."""
+    source = plan.checkpoint.folder.resolve()
+    if out.is_symlink():
+        raise CannotWrite(str(out), "is a link, which is not written through")
+    place = out.resolve()
+    if place == source or place.is_relative_to(source) or source.is_relative_to(place):
+        raise CannotWrite(str(out), "is the source, or one of the two is in the other: the source is never written to")
+    if out.is_dir():
+        held = set(os.listdir(out))
+        if held and not held & {FOLDER, MANIFEST}:
+            raise CannotWrite(str(out), f"holds files that are none of a conversion, such as {min(held)}")
+        return
+    if out.exists():
+        raise CannotWrite(str(out), "expected a folder, or nothing")
+    os.makedirs(out.parent, exist_ok=True)
+    disk.make_folder(out)
+
+
+def _done_before(plan: Plan, out: Path, journal: Journal) -> Mapping[str, Record]:
+    """The manifest is written last: where it is, only the journal may be left."""
+    document = read_manifest(out)
+    if document.get("plan") == plan.fingerprint:
+        if journal.folder.exists():
+            journal.remove()
+        files: Mapping[str, Record] = document["files"]
+        return files
+    raise CannotWrite(str(out), "holds a finished conversion of another source, or with other options or another fse")
+
+
+def _require_room(plan: Plan, out: Path, journal: Journal) -> None:
+    """Ends before anything is written where it cannot fit: links take no room."""
+    sizes = {shard.name: shard.size for shard in plan.shards} | {name: len(data) for name, data in plan.texts.items()}
+    sizes |= {name: plan.checkpoint.files[name].size for name in _copies(plan, out)}
+    needed = sum(size for name, size in sizes.items() if journal.finished(name) is None)
+    free = shutil.disk_usage(out).free
+    if needed > free:
+        raise CannotWrite(
+            str(out), f"needs {needed:,} bytes, and the disk has {free:,} free; nothing more has been written"
+        )
+
+
+def _copies(plan: Plan, out: Path) -> list[str]:
+    """The files that stay, and cannot be linked to."""
+    device = os.stat(out).st_dev
+    files = plan.checkpoint.files
+    return [name for name in plan.others if not linked(name) or os.stat(files[name].path).st_dev != device]
+
+
+def _all(plan: Plan, out: Path, journal: Journal, watcher: Watcher, workers: int, device: str) -> Mapping[str, Record]:
+    """Every file; the config last, so that a folder without one is none that is served by mistake."""
+    found = {shard.name: journal.finished(shard.name) for shard in plan.shards}
+    left: list[Shard] = [shard for shard in plan.shards if found[shard.name] is None]
+    copies = {name for name in _copies(plan, out) if journal.finished(name) is None}
+    watcher.begin(sum(shard.size for shard in left) + sum(plan.checkpoint.files[name].size for name in copies))
+    records = {name: record for name, record in found.items() if record is not None}
+    for name in plan.others:
+        records[name] = journal.finished(name) or _stays(plan, name, out, journal, watcher)
+    records |= write_shards(plan.checkpoint, left, journal, watcher.advance, watcher.lost, workers, device)
+    for name, data in sorted(plan.texts.items(), key=lambda text: text[0] == CONFIG_FILE):
+        same = data == plan.checkpoint.files[name].path.read_bytes()
+        records[name] = _text(name, data, "copied" if same else "patched", out, journal)
+    return dict(sorted(records.items()))
+
+
+def _text(name: str, data: bytes, how: str, out: Path, journal: Journal) -> Record:
+    digest = disk.write_whole(out / name, data, journal.temporary(name))
+    return {"how": how, "size": len(data), "sha256": digest}
+
+
+def _stays(plan: Plan, name: str, out: Path, journal: Journal, watcher: Watcher) -> Record:
+    """Links a file that stays as it is, or copies it."""
+    file = plan.checkpoint.files[name]
+    folder = out
+    for part in name.split("/")[:-1]:
+        folder = folder / part
+        disk.make_folder(folder)
+    temporary = journal.temporary(name)
+    if linked(name) and disk.link(file.path, temporary):
+        record: Record = {"how": "linked", "size": file.size}
+    else:
+        with disk.reading(file.path, name) as source, disk.sink(temporary, watcher.advance) as sink:
+            disk.copy_range(source, 0, file.size, sink, name)
+            record = {"how": "copied", "size": file.size, "sha256": sink.close()}
+    journal.finish(name, record)
+    return record
