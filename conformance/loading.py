@@ -40,46 +40,56 @@ def recorded(question: Question) -> Answer:
 
 def ask(asked: Iterable[Question], *, verbose: bool = False) -> Iterator[tuple[Question, Answer]]:
     """The live release's answers, in the order of the questions."""
+    questions = list(asked)
+    with tempfile.TemporaryDirectory() as folder:
+        lines = (_line(question, Path(folder, question.tiny.name)) for question in questions)
+        yield from zip(questions, answers(lines, verbose=verbose), strict=True)
+
+
+def _line(question: Question, place: Path) -> dict[str, Any]:
+    if not place.exists():
+        place.mkdir()
+        question.tiny.write(place)
+    return {
+        "config": question.tiny.config(),
+        "tensors": str(place / "model.safetensors"),
+        "target": question.target,
+        "rank": question.rank,
+    }
+
+
+def answers(lines: Iterable[Mapping[str, Any]], *, verbose: bool = False) -> Iterator[Answer]:
+    """The live release's answers to questions as `conformance.live.load` takes them, in their order."""
     server = start(default_home(RELEASE), GFX, ("conformance.live.load",), verbose=verbose)
     assert server.stdin is not None
     assert server.stdout is not None
-    with tempfile.TemporaryDirectory() as folder, server:
-        for question in asked:
-            place = Path(folder, question.tiny.name)
-            if not place.exists():
-                place.mkdir()
-                question.tiny.write(place)
-            line = {
-                "config": question.tiny.config(),
-                "tensors": str(place / "model.safetensors"),
-                "target": question.target,
-                "rank": question.rank,
-            }
+    with server:
+        for line in lines:
             server.stdin.write(json.dumps(line) + "\n")
             server.stdin.flush()
             answer = server.stdout.readline()
             if not answer:
                 raise RuntimeError("the release ended without an answer; --verbose shows why")
-            yield question, json.loads(answer)
+            yield json.loads(answer)
         server.stdin.close()
 
 
-def write(answers: Iterable[tuple[Question, Answer]]) -> None:
+def write(answered: Iterable[tuple[Question, Answer]]) -> None:
     """Record answers, in place of those that are there."""
     lines = [
         json.dumps({"name": question.name, "digest": question.digest, "answer": answer}, separators=(",", ":"))
-        for question, answer in answers
+        for question, answer in answered
     ]
     RECORDED.parent.mkdir(parents=True, exist_ok=True)
     RECORDED.write_text("".join(f"{line}\n" for line in lines))
 
 
-def compare(answers: Iterable[tuple[Question, Answer]]) -> bool:
+def compare(answered: Iterable[tuple[Question, Answer]]) -> bool:
     """Print what differs, and what the release does not load rightly itself. Whether nothing differs."""
     from conformance.loaded import compare as compared
 
     counts: Counter[str] = Counter()
-    for question, answer in answers:
+    for question, answer in answered:
         if answer["error"] is not None:
             counts["release raises"] += 1
             print(f"{question.name}: release raises {answer['error']['type']}: {answer['error']['message']}")
@@ -103,11 +113,11 @@ def main() -> int:
         return 0 if compare((question, recorded(question)) for question in questions()) else 1
     if install.ready(RELEASE) == install.UNAVAILABLE:
         return install.UNAVAILABLE
-    answers = ask(some() if arguments.few else questions(), verbose=arguments.verbose)
+    answered = ask(some() if arguments.few else questions(), verbose=arguments.verbose)
     if arguments.record:
-        write(answers)
+        write(answered)
         return 0
-    return 0 if compare(answers) else 1
+    return 0 if compare(answered) else 1
 
 
 if __name__ == "__main__":

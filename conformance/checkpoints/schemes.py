@@ -66,3 +66,16 @@ SCHEMES: Mapping[str, Scheme] = {
     "mxfp8": Scheme(format="mxfp8", block=_MXFP8, routed=_mxfp8, shared=_mxfp8),
     "fp8_block": Scheme(format="fp8_block", block=_FP8_BLOCK, routed=_fp8_block, shared=_fp8_block),
 }
+CONVERTIBLE: Mapping[str, Scheme] = {
+    "mxfp4_bf16": Scheme(format="mxfp4", block=_SHARED_EXCLUDED, routed=_mxfp4, shared=_bf16),
+    "mxfp8_bf16": Scheme(
+        format="mxfp8", block=_MXFP8 | {"ignore": [*_MXFP8["ignore"], "*shared_expert*"]}, routed=_mxfp8, shared=_bf16
+    ),
+    "fp8_block_bf16": Scheme(
+        format="fp8_block",
+        block=_FP8_BLOCK | {"modules_to_not_convert": ["lm_head", "re:.*shared_expert.*"]},
+        routed=_fp8_block,
+        shared=_bf16,
+    ),
+}
+"""What no release fuses as it is, and `fse convert` brings into the routed experts' format."""
