@@ -4,7 +4,7 @@ import errno
 import hashlib
 import os
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
@@ -42,29 +42,55 @@ def explained(path: Path) -> Iterator[None]:
 
 
 class Sink:
-    """A new file under construction. It is hashed by another thread while it is written."""
+    """A new file under construction. Another thread follows, reads what the file now holds, and hashes it."""
 
     def __init__(self, path: Path, progress: Progress) -> None:
         self.size = 0
         self._sum = hashlib.sha256()
         self._progress = progress
-        self._hasher = ThreadPoolExecutor(1)
+        self._follower = ThreadPoolExecutor(1)
+        self._behind: Future[None] | None = None
+        self._buffer = memoryview(bytearray(CHUNK))
         with suppress(FileNotFoundError):
             os.unlink(path)  # what an interrupted run left; never a link's target
-        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), 0o644)
+        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), 0o644)
 
     def write(self, data: bytes | bytearray | memoryview) -> None:
         view = memoryview(data).cast("B")
-        hashed = self._hasher.submit(self._sum.update, view)
         place = 0
         while place < len(view):
             place += os.write(self._file, view[place : place + CHUNK])
-        hashed.result()
-        self.size += len(view)
-        self._progress(len(view))
+        self._grown(len(view))
+
+    def take(self, source: int, start: int, count: int) -> int:
+        """Has the system copy bytes of an open file, and tells how many it did; OSError where it cannot."""
+        if not hasattr(os, "copy_file_range"):
+            raise OSError(errno.ENOSYS, "only Linux has the call")
+        copied = os.copy_file_range(source, self._file, count, start)
+        self._grown(copied)
+        return copied
+
+    def _grown(self, count: int) -> None:
+        self._follow()  # it is never far behind: what it reads is still in memory
+        self._behind = self._follower.submit(self._hash, self.size, self.size + count)
+        self.size += count
+        self._progress(count)
+
+    def _follow(self) -> None:
+        if self._behind is not None:
+            self._behind.result()
+
+    def _hash(self, start: int, end: int) -> None:
+        while start < end:
+            count = os.preadv(self._file, [self._buffer[: end - start]], start)
+            if count == 0:
+                raise OSError(errno.EIO, "is shorter than what was written")
+            self._sum.update(self._buffer[:count])
+            start += count
 
     def close(self) -> str:
         """The file is complete: gives its SHA-256. `publish` brings it to the disk."""
+        self._follow()
         self.abandon()
         return self._sum.hexdigest()
 
@@ -72,7 +98,7 @@ class Sink:
         """Lets go of the file, complete or not."""
         file, self._file = self._file, -1
         if file >= 0:
-            self._hasher.shutdown()
+            self._follower.shutdown()
             os.close(file)
 
 
@@ -154,7 +180,17 @@ def reading(path: Path, name: str) -> Iterator[int]:
 
 
 def copy_range(source: int, start: int, end: int, file: Sink, name: str) -> None:
-    """Copies bytes of an open file, through a buffer of a fixed size."""
+    """Copies bytes of an open file: within the system where it can, else through a buffer of a fixed size."""
+    try:
+        while start < end and (count := file.take(source, start, min(CHUNK, end - start))):
+            start += count
+    except OSError as error:
+        if error.errno in _FULL:
+            raise
+    _copy_through_buffer(source, start, end, file, name)
+
+
+def _copy_through_buffer(source: int, start: int, end: int, file: Sink, name: str) -> None:
     buffer = memoryview(bytearray(min(CHUNK, end - start)))
     while start < end:
         try:

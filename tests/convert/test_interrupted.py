@@ -18,7 +18,7 @@ from fse_core.convert.run import run
 from tests.convert.conftest import Counter
 from tests.convert.tiny import Tiny, tree
 
-CHANGING = ("write", "fsync", "replace", "link", "unlink", "mkdir", "rmdir", "open")
+CHANGING = ("write", "copy_file_range", "fsync", "replace", "link", "unlink", "mkdir", "rmdir", "open")
 
 
 class Killed(BaseException):
@@ -44,6 +44,8 @@ class Faulty:
                 return None if name == "fsync" else real(*args)  # which takes long, and changes nothing that is seen
             if self.count == self.limit and name == "write":
                 real(args[0], args[1][: len(args[1]) // 2])
+            if self.count == self.limit and name == "copy_file_range":
+                real(*args[:2], args[2] // 2, args[3])
             raise self.error
 
         return change
@@ -129,3 +131,21 @@ import torch
 resource.setrlimit(resource.RLIMIT_FSIZE, (60000, 60000))
 sys.exit(main(["convert", sys.argv[1], "--out", sys.argv[2]]))
 """
+
+
+class Elsewhere:
+    """A system whose file systems cannot copy between each other."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(os, name)
+
+    def copy_file_range(self, *_: Any) -> int:
+        raise OSError(errno.EXDEV, "Invalid cross-device link")
+
+
+def test_where_the_system_cannot_copy(
+    plan: Plan, tmp_path: Path, expected: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(disk, "os", Elsewhere())
+    run(plan, tmp_path / "out", Counter())
+    assert tree(tmp_path / "out") == expected
