@@ -17,7 +17,7 @@ import torch
 from fse_core.check import check
 from fse_core.convert.disk import CannotWrite
 from fse_core.convert.journal import FOLDER
-from fse_core.convert.plan import make_plan
+from fse_core.convert.plan import MANIFEST, make_plan
 from fse_core.convert.run import run
 from fse_core.convert.verify import verify
 from fse_core.quantize import formats
@@ -26,6 +26,7 @@ from fse_core.target import Target
 from tests.convert.conftest import Counter
 from tests.convert.test_experts import fp8_shared
 from tests.convert.tiny import FAMILIES, FORMATS, Tiny, read_all, tree
+from tests.output.schemas import validator
 
 LISTED = {
     "qwen": ("re:.*shared_expert.*", "re:.*mlp\\.gate$"),
@@ -50,6 +51,7 @@ def test_every_family_and_format(tmp_path: Path, counter: Counter, family: str, 
     assert counter.done == counter.total
     _check_tensors(tiny, source, out)
     _check_files(source, out)
+    validator("convert").validate(json.loads((out / MANIFEST).read_bytes()))
     for release in ASKED[format]:
         target = Target(vllm=release, gfx="gfx950")
         assert check(read_model(str(source)), target).verdict == "separate"
