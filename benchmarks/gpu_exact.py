@@ -1,14 +1,17 @@
 """Whether a GPU makes the reference's bytes: by Triton kernels, by `torch.compile`, and by the reference run there.
 
-    python -m benchmarks.gpu_exact
+    python -m benchmarks.gpu_exact [--cpu]
 
 Every finite bfloat16 that can be the largest of a group, with every tie, neighbour, zero and subnormal, then Inf
 and NaN, then weights and outputs that are slices of larger ones. The reference runs on the CPU. Needs torch, triton
-and one GPU.
+and one GPU; with `--cpu` none, the kernels then run in Triton's interpreter (some minutes).
 """
 
+import argparse
 import dataclasses
+import os
 import sys
+import time
 from collections.abc import Iterator
 
 import torch
@@ -31,6 +34,7 @@ FORMATS: tuple[Format, ...] = (
     Fp8Tensor(),
 )
 # Where it runs, and by what.
+ON_CPU: tuple[tuple[str, Backend], ...] = (("cpu", "triton"), ("cpu", "blocked"), ("cpu", "compiled"))
 WAYS: tuple[tuple[str, Backend], ...] = (
     ("cuda", "triton"),
     ("cuda", "auto"),
@@ -43,19 +47,31 @@ WAYS: tuple[tuple[str, Backend], ...] = (
 
 def main() -> int:
     """Compare every way with the reference; the exit status."""
-    print(f"torch {torch.__version__}, {torch.cuda.get_device_name()}")
-    wrong = 0
-    for form in FORMATS:
-        for name, weight in _weights(form):
-            wanted = dataclasses.replace(form, backend="reference").quantize(weight)
-            for device, backend in WAYS:
-                moved = weight.to(device)
-                got = dataclasses.replace(form, backend=backend).quantize(moved)
-                wrong += _said(f"{form} {name} {device} {backend}", wanted, got)
-            got = _into_slices(form, weight.cuda())
-            wrong += _said(f"{form} {name} cuda sliced", wanted, got)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--cpu", action="store_true", help="on a CPU alone")
+    on_cpu = parser.parse_args().cpu
+    if on_cpu:
+        # Read when triton is first imported.
+        os.environ["TRITON_INTERPRET"] = "1"
+    device = "cpu" if on_cpu else "cuda"
+    print(f"torch {torch.__version__}, {'CPU' if on_cpu else torch.cuda.get_device_name()}")
+    wrong = sum(_compared(form, device, ON_CPU if on_cpu else WAYS) for form in FORMATS)
     print("all equal" if not wrong else f"{wrong} bytes differ")
     return int(wrong > 0)
+
+
+def _compared(form: Format, device: str, ways: tuple[tuple[str, Backend], ...]) -> int:
+    """How many bytes differ."""
+    wrong, elements, started = 0, 0, time.monotonic()
+    for name, weight in _weights(form):
+        wanted = dataclasses.replace(form, backend="reference").quantize(weight)
+        for where, backend in ways:
+            got = dataclasses.replace(form, backend=backend).quantize(weight.to(where))
+            wrong += _said(f"{form} {name} {where} {backend}", wanted, got)
+        wrong += _said(f"{form} {name} {device} sliced", wanted, _into_slices(form, weight.to(device)))
+        elements += weight.numel()
+    print(f"{form}: {elements} elements, {len(ways)} ways, {time.monotonic() - started:.0f} s", flush=True)
+    return wrong
 
 
 def _weights(form: Format) -> Iterator[tuple[str, torch.Tensor]]:
@@ -65,6 +81,7 @@ def _weights(form: Format) -> Iterator[tuple[str, torch.Tensor]]:
         yield "exhaustive", exhaustive.mx_blocks(exhaustive.e4m3_values(), 8)
     elif isinstance(form, Fp8Channel):
         yield "exhaustive", exhaustive.scaled_rows(128)
+        yield "every quotient", exhaustive.every_element()
     elif isinstance(form, Fp8Block):
         # Of one row each block has 1 x 128.
         yield "exhaustive", exhaustive.scaled_rows(128).view(1, -1)

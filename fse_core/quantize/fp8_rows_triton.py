@@ -7,8 +7,8 @@ import triton.language as tl
 from fse_core.quantize import words_triton
 from fse_core.quantize.words_triton import e4m3_quotients, e4m3_scaled, largest, over_448
 
-# Words a program has at a time. A row of up to so many is read once, a longer one twice.
-ROW_TILE, ROW_WARPS, ROW_MOST = 2048, 4, 8192
+# Words a program has at a time, and words to a warp. A row of up to the most is read once, a longer one twice.
+ROW_TILE, ROW_WORDS, ROW_MOST = 1024, 256, 4096
 TENSOR_TILE, TENSOR_WARPS = 4096, 8
 
 
@@ -23,7 +23,7 @@ def fill_rows(weight: torch.Tensor, payload: torch.Tensor, scale: torch.Tensor) 
         end = triton.cdiv(columns, wide) * wide
         strides = (words.stride(0), target.stride(0), scale.stride(0))
         native = words_triton.native(weight.device)
-        warps = ROW_WARPS if high * wide <= ROW_TILE else 2 * ROW_WARPS
+        warps = max(4, min(high * wide, ROW_MOST) // ROW_WORDS)
         grid = (triton.cdiv(rows, high),)
         _rows[grid](words, target, scale, rows, columns, *strides, native, end, high, wide, num_warps=warps)
 

@@ -23,7 +23,7 @@ class Mxfp4(Format):
     Two targets differ in one thing, the sign of an element that rounds to zero: vLLM keeps it (`zero="signed"`), AMD
     Quark's export writes +0 (`zero="positive"`). Zeros: scale byte 0. Groups below 2^-124: scale byte 0, elements by
     the same rule. Inf and NaN: scale byte 254, the element 6 with its sign; e2m1 has neither, and read back the element
-    is Inf in float32.
+    is Inf in float32. Where aiter's kernel is used, a group with NaN has other bytes.
     """
 
     name: ClassVar[str] = "mxfp4"

@@ -1,8 +1,9 @@
 """MXFP4 by aiter's own kernel, where a ROCm build of torch runs and the installed aiter gives vLLM's bytes.
 
 Versions differ in how they round ties (those from before the end of November 2025 round them away from zero), so the
-kernel first has to answer a block whose bytes are known; one that answers otherwise is refused, and said so once. This
-choice has not run on an AMD GPU in this project's tests: what they check is the probe, with a module in aiter's place.
+kernel first has to answer a block whose bytes are known; one that answers otherwise is refused, and said so once.
+This has not run on an AMD GPU: the tests check the probe with a module in aiter's place, and tests/quantize/peers puts
+it to aiter's own kernel, interpreted. Of a group with NaN aiter makes bytes of its own kind; the probe has none.
 """
 
 import functools
@@ -25,8 +26,7 @@ def fill(weight: torch.Tensor, payload: torch.Tensor, scale: torch.Tensor) -> bo
     """Write the bytes by aiter's kernel; False, with nothing written, where there is none to be trusted."""
     if torch.version.hip is None or weight.device.type != "cuda" or weight.dtype != torch.bfloat16:
         return False
-    # The kernel asserts that the number of rows divides by four.
-    kernel = trusted(weight.device.type) if len(weight) % 4 == 0 else None
+    kernel = trusted(weight.device.type)
     if kernel is None:
         return False
     codes, scales = kernel(weight.contiguous())
@@ -40,10 +40,12 @@ def trusted(device: str) -> Kernel | None:
     """aiter's kernel, if it can be imported and answers the known block rightly on this kind of device."""
     try:
         kernel: Kernel = importlib.import_module(MODULE).dynamic_mxfp4_quant
-    except (ImportError, AttributeError) as error:
+        right = answers(kernel, device)
+    # Importing it asks the hardware, and calling it compiles: either fails in ways of its own.
+    except Exception as error:
         say_once(f"mxfp4: aiter's kernel is not used: {error}")
         return None
-    if not answers(kernel, device):
+    if not right:
         say_once("mxfp4: aiter's kernel is not used: this version's bytes for a known block differ from vLLM's")
         return None
     say_once("mxfp4: quantizing with aiter's kernel, whose bytes for a known block are vLLM's")
@@ -51,14 +53,10 @@ def trusted(device: str) -> Kernel | None:
 
 
 def answers(kernel: Kernel, device: str) -> bool:
-    """Whether the kernel gives the known bytes for the known block. A kernel that fails does not."""
+    """Whether the kernel gives the known bytes for the known block."""
     row = torch.zeros(64, dtype=torch.bfloat16)
     row[: len(ELEMENTS)] = torch.tensor(ELEMENTS, dtype=torch.bfloat16)
-    try:
-        codes, scales = kernel(row.repeat(4, 1).to(device))
-    except Exception as error:
-        say_once(f"mxfp4: aiter's kernel failed on a known block: {error}")
-        return False
+    codes, scales = kernel(row.repeat(4, 1).to(device))
     wanted = list(PAYLOAD)
     right = [bytes_.cpu().tolist() for bytes_ in (codes.view(torch.uint8), scales.view(torch.uint8))]
     return right == [[wanted] * 4, [[127, 0]] * 4]

@@ -7,7 +7,8 @@ import triton.language as tl
 from fse_core.quantize import words_triton
 from fse_core.quantize.words_triton import encode, largest
 
-TILE, WARPS = 128, 4
+# Groups a program has: fewer where there are few in all, so that every multiprocessor has some.
+TILE, WARPS, FEW = 128, 4, 1 << 17
 
 # $1: two bfloat16; $2: the factor, twice; $0: their codes in one byte. `_native` says how.
 # At SIGN: c has the codes, s the signs.
@@ -45,7 +46,7 @@ def fill(weight: torch.Tensor, payload: torch.Tensor, scale: torch.Tensor, *, po
         rows, groups = scale.shape
         if words_triton.flat(words, target, scale):
             rows, groups = 1, rows * groups
-        high, wide = words_triton.tile(rows, groups, TILE)
+        high, wide = words_triton.tile(rows, groups, TILE if rows * groups > FEW else TILE // 2)
         grid = (triton.cdiv(rows, high) * triton.cdiv(groups, wide),)
         strides = (words.stride(0), target.stride(0), *scale.stride())
         native = words_triton.native(weight.device)

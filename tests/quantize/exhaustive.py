@@ -72,6 +72,13 @@ def scaled_rows(columns: int) -> torch.Tensor:
     return from_bits(torch.cat((amax.unsqueeze(1).int(), below | signs), 1))
 
 
+def every_element() -> torch.Tensor:
+    """One row an amax, of every fraction and four exponents; in it every number up to that, in turns of either sign."""
+    peaks = torch.cat([(exponent << 7) + torch.arange(128) for exponent in (100, 118, 126, 254)]).unsqueeze(1)
+    size = torch.minimum(torch.arange(FINITE).unsqueeze(0), peaks)
+    return from_bits(size | (torch.arange(FINITE) % 2 << 15))
+
+
 @functools.cache
 def e2m1_blocks() -> torch.Tensor:
     return mx_blocks(E2M1, 2)

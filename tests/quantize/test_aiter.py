@@ -93,7 +93,7 @@ def test_a_kernel_that_fails_is_refused(monkeypatch: pytest.MonkeyPatch, caplog:
     install(monkeypatch, fails)
     with caplog.at_level("INFO", logger="fse_core.quantize.devices"):
         assert mxfp4_aiter.trusted("cpu") is None
-    assert caplog.messages[0] == "mxfp4: aiter's kernel failed on a known block: no such architecture"
+    assert caplog.messages == ["mxfp4: aiter's kernel is not used: no such architecture"]
 
 
 def test_without_aiter_nothing_is_trusted(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -117,7 +117,6 @@ def test_it_writes_into_the_outputs_on_rocm_alone(monkeypatch: pytest.MonkeyPatc
     pretended = weight.as_subclass(OnRocm)
     assert not mxfp4_aiter.fill(pretended, payload, scale)
     monkeypatch.setattr(torch.version, "hip", "7.0")
-    assert not mxfp4_aiter.fill(pretended[:6], payload[:6], scale[:6])
     assert not mxfp4_aiter.fill(pretended.float(), payload, scale)
     assert not mxfp4_aiter.fill(weight, payload, scale)
     assert not payload.any()

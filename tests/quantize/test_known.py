@@ -2,10 +2,9 @@
 
 A record holds the digests of a peer's bytes over a range of rows, and some rows in full, so that a difference shows.
 Outside the range peers differ from each other: groups below 2^-124 (mxfp4) or 2^-118 (mxfp8), and the very largest.
+`python -m tests.quantize.peers` makes the records.
 """
 
-import ctypes
-import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from fse_core.quantize.base import Format
 from fse_core.quantize.mxfp4 import Mxfp4
 from fse_core.quantize.mxfp8 import Mxfp8
 from tests.quantize import exhaustive
+from tests.quantize.peers.record import digest
 
 RECORDS = sorted((Path(__file__).parent / "known").glob("*.json"))
 
@@ -27,6 +27,7 @@ RECORDS = sorted((Path(__file__).parent / "known").glob("*.json"))
 def test_there_are_records_of_every_peer() -> None:
     peers = {(record["peer"], record["format"]) for record in map(load, RECORDS)}
     assert {("vllm", "mxfp4"), ("vllm", "mxfp8"), ("torchao", "mxfp4"), ("torchao", "mxfp8")} <= peers
+    assert {("aiter", "mxfp4"), ("amd-quark", "mxfp4")} <= peers
 
 
 @pytest.mark.parametrize("path", RECORDS, ids=lambda path: path.stem)
@@ -48,8 +49,3 @@ def test_same_bytes(path: Path) -> None:
 def load(path: Path) -> dict[str, Any]:
     record: dict[str, Any] = json.loads(path.read_text())
     return record
-
-
-def digest(tensor: torch.Tensor) -> str:
-    whole = tensor.contiguous()
-    return hashlib.sha256(ctypes.string_at(whole.data_ptr(), whole.nbytes)).hexdigest()
