@@ -1,5 +1,5 @@
-"""The conformance check of every day: recorded answers, then fresh random questions to the release itself, and what
-it has in its expert parameters after it loaded tiny checkpoints.
+"""The conformance check of every day: recorded answers, then fresh random questions to the release itself, what it has
+in its expert parameters after it loaded tiny checkpoints, and whether it loads some faulty ones as we say.
 
 usage: python -m conformance [--cases 60] [--seed N] [--jobs 2] [--vllm RELEASE]...
 Asks 0.33.0 and one older release, another each day, unless releases are named. A seed's cases are always the same: what
@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterator
 from datetime import date
 
-from conformance import fuzz, install, loading, record
+from conformance import fuzz, install, load_truth, loading, record
 from conformance.compare import summary
 from conformance.home import RELEASE
 from conformance.live.ask import Live
@@ -73,6 +73,8 @@ def _checks(arguments: argparse.Namespace) -> Iterator[bool]:
             yield live(arguments, release)
             if release == RELEASE:
                 yield loaded()
+            if release in load_truth.RELEASES:
+                yield load_truth.few(release)
 
 
 def main() -> int:

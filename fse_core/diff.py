@@ -160,9 +160,11 @@ def diff(old: Report, new: Report, *, steps: Iterable[Step] = (), back: bool = F
 
 
 def _only(report: Report, other: Report) -> tuple[Finding, ...]:
-    """The findings of one report that the other has not."""
+    """The findings of one report that the other has not, but for those that are merely worth knowing."""
     seen = {_identity(finding, other) for finding in other.findings}
-    return tuple(finding for finding in report.findings if _identity(finding, report) not in seen)
+    return tuple(
+        finding for finding in report.findings if finding.severity != "info" and _identity(finding, report) not in seen
+    )
 
 
 def _identity(finding: Finding, report: Report) -> tuple[object, ...]:

@@ -4,7 +4,7 @@ import time
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from fse_core.check import check
 from fse_core.errors import InputError
@@ -19,6 +19,9 @@ from fse_core.read.safetensors.sample import Kinds
 from fse_core.read.safetensors.store import Store
 from fse_core.target import Target
 
+if TYPE_CHECKING:
+    from fse_core.read.safetensors.ranges import Budget
+
 _SECONDS: Final = {"sample": 60.0, "full": 300.0}
 _MOST_BYTES: Final = {"sample": 128 * 1024 * 1024, "full": 512 * 1024 * 1024}
 
@@ -31,19 +34,27 @@ def with_headers(
     token: Token = None,
     store: Store | None = None,
     progress: Progress | None = None,
-    deadline: float | None = None,
+    budget: "Budget | None" = None,
 ) -> Model:
     """The model with the headers of the files beside its config.json: in its folder, or at its commit on the Hub.
 
-    `deadline` are the seconds that the Hub has for all of it. A sample is of the layers' kinds on all targets.
+    `budget` is what the Hub may cost: time and bytes. A sample is of the layers' kinds on all targets.
     """
     kinds = _kinds(model, targets) if mode == "sample" else ()
     source = model.source
     if source.kind == "hub":
-        return replace(model, headers=_of_hub(model, mode, kinds, token, store, progress, deadline or _SECONDS[mode]))
+        spent = usual_budget(mode) if budget is None else budget
+        return replace(model, headers=_of_hub(model, mode, kinds, token, store, progress, spent))
     if source.kind == "path" and Path(source.id).is_dir():
         return replace(model, headers=collect(Folder(Path(source.id)), mode, kinds, progress))
     raise InputError("--headers", "expected a folder or a model on the Hub: a config alone has no headers beside it")
+
+
+def usual_budget(mode: Mode, seconds: float | None = None) -> "Budget":
+    """What reading headers may cost, from now on; `seconds` in the place of the usual ones."""
+    from fse_core.read.safetensors.ranges import Budget
+
+    return Budget(until=time.monotonic() + (seconds or _SECONDS[mode]), most=_MOST_BYTES[mode])
 
 
 def _kinds(model: Model, targets: Iterable[Target]) -> Kinds:
@@ -57,15 +68,14 @@ def _of_hub(
     token: Token,
     store: Store | None,
     progress: Progress | None,
-    seconds: float,
+    budget: "Budget",
 ) -> Headers:
     from fse_core.read.hub import asking
     from fse_core.read.safetensors.hub import HubCheckpoint
-    from fse_core.read.safetensors.ranges import Budget
 
     source = model.source
     assert source.commit is not None
     asked = asking(source.id, source.revision or source.commit, token)
-    budget = Budget(until=time.monotonic() + seconds, most=_MOST_BYTES[mode])
     place = HubCheckpoint(asked, source.commit, budget, store)
+    seconds = max(0.0, budget.until - time.monotonic())
     return within(seconds, lambda: collect(place, mode, kinds, progress), what=source.id)

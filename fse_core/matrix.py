@@ -259,6 +259,8 @@ def _said(answer: Answer) -> Iterator[tuple[tuple[object, ...], Note]]:
             note = _of_layers(group)
             yield (note.kind, note.part, note.layers, words_of_any(group.first)), note
         for finding in answer.report.findings:
+            if finding.severity == "info":  # no cell is marked for what is merely worth knowing
+                continue
             note = _of_finding(finding, answer.report)
             yield (note.kind, note.text, note.part, note.layers), note
 

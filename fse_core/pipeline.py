@@ -25,16 +25,22 @@ _PATIENCE = 2.0
 
 def run(model: Model, target: Target) -> Report:
     """See `fse_core.check`."""
+    return examined(model, target)[0]
+
+
+def examined(model: Model, target: Target) -> tuple[Report, Facts]:
+    """The report, and the facts that its findings come from."""
     release = releases.load(target.vllm)
     release.require(target)
     report = _blank(model, replace(target, vllm=release.version), release)
     facts = Facts(model=model, target=target, release=release)
     try:
         decided, parts = _decided(report, model, target, release)
-        return _with_findings(decided, replace(facts, parts=parts))
+        whole = replace(facts, parts=parts, failure=decided.startup_error)
+        return _with_findings(decided, whole), whole
     except (InputError, Undecided) as error:
         undecided = replace(report, undecided_reason=str(error), out_of_time=isinstance(error, OutOfTime))
-        return _with_findings(undecided, facts)
+        return _with_findings(undecided, facts), facts
 
 
 def _with_findings(report: Report, facts: Facts) -> Report:

@@ -105,7 +105,7 @@ class Tiny:
 
     @property
     def stored(self) -> Scheme:
-        return (schemes.SCHEMES | schemes.CONVERTIBLE)[self.scheme]
+        return {**schemes.SCHEMES, **schemes.CONVERTIBLE}[self.scheme]
 
     @property
     def overlay(self) -> Mapping[str, Any] | None:

@@ -3,6 +3,7 @@
 Source: models/deepseek_v4/amd/model.py:225,527,552,585 at 0.33.0.
 """
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -57,19 +58,26 @@ def heterogeneous(model: Model, target: Target, release: Release) -> bool:
 
     That AITER itself has the kernels is taken for granted: it has on the one GPU that passes.
     """
+    ready = release.has("deepseek_v4_heterogeneous") and target.is_on(*_AITER, _FUSION)
+    return ready and is_heterogeneous_model(model) and not any(unmet(target))
+
+
+def is_heterogeneous_model(model: Model) -> bool:
+    """Whether the model itself is the one shape and format that the kernels are made for."""
     config = model.config
     return (
-        release.has("deepseek_v4_heterogeneous")
-        and target.is_on(*_AITER, _FUSION)
-        and target.gfx == "gfx950"
-        and not target.ep
-        and not target.eplb
-        and (target.tp, target.dp, target.pcp) == (8, 1, 1)
-        and target.moe_backend == "aiter"
-        and _is_bf16(config)
+        _is_bf16(config)
         and all(config.raw.get(key, _CLASS_VALUES.get(key)) == is_ for key, is_ in _HETEROGENEOUS_MODEL.items())
         and _is_native_fp8(model)
     )
+
+
+def unmet(target: Target) -> Iterator[tuple[str, str, object]]:
+    """What the mode demands of the target and does not find: the option, and what it is and should be."""
+    demands = {"gfx": "gfx950", "tp": 8, "dp": 1, "pcp": 1, "ep": False, "eplb": False, "moe_backend": "aiter"}
+    for option, wanted in demands.items():
+        if getattr(target, option) != wanted:
+            yield option, str(getattr(target, option)), wanted
 
 
 def _is_bf16(config: Fields) -> bool:

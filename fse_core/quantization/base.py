@@ -6,6 +6,7 @@ from typing import ClassVar, Self
 
 from fse_core.errors import ReleaseRaises
 from fse_core.names import Packed, Rename
+from fse_core.quantization import fields as field_sets
 from fse_core.quantization.keys import QuantKey
 from fse_core.quantization.storage import Stored
 from fse_core.read.getters import Fields
@@ -98,6 +99,12 @@ class Quantization:
 
     def stored(self, question: Question) -> Stored | None:
         """How the block says that routed and shared experts are stored; None where it cannot be told."""
+        return None
+
+    def fields(self, name: str, question: Question) -> field_sets.Fields | None:
+        """The parameters that the release makes for the weights of module `name`: the routed experts as a whole, or one
+        of the shared expert's own. None where that is not known. ReleaseRaises where the release raises.
+        """
         return None
 
     def on_linear(self) -> ReleaseRaises | None:

@@ -5,6 +5,7 @@ from typing import Any, ClassVar, Self
 
 from fse_core.errors import ReleaseRaises
 from fse_core.names import Rename
+from fse_core.quantization import fields as field_sets
 from fse_core.quantization.base import YES, Answer, Quantization, Question, demand, raised_by, refuse
 from fse_core.quantization.matching import NameList, skipped
 from fse_core.quantization.reading import Listed
@@ -26,6 +27,8 @@ class Fp8(Quantization):
     ignored_layers: NameList
     block: tuple[int, ...] | None
     store_dtype: str | None
+    static: bool = False
+    """Whether the activations' scales are stored."""
 
     @classmethod
     def parse(cls, fields: Fields, model: Model, release: Release) -> Self:
@@ -47,7 +50,12 @@ class Fp8(Quantization):
                     f"but got {scheme} activation scheme."
                 )
             block = tuple(fields.integers("weight_block_size"))
-        return cls(ignored_layers=NameList(ignored), block=block, store_dtype=fields.optional_string("store_dtype"))
+        return cls(
+            ignored_layers=NameList(ignored),
+            block=block,
+            store_dtype=fields.optional_string("store_dtype"),
+            static=scheme == "static",
+        )
 
     def renamed(self, rename: Rename) -> "Fp8":
         return replace(self, ignored_layers=self.ignored_layers.renamed(rename))
@@ -75,6 +83,15 @@ class Fp8(Quantization):
             skips=lambda name: skipped(name, self.ignored_layers, question.packed),
         )
         return listed.stored(question, FP8_TENSOR if self.block is None else FP8_BLOCK)
+
+    def fields(self, name: str, question: Question) -> field_sets.Fields | None:
+        if self.store_dtype is not None:
+            return None
+        if skipped(name, self.ignored_layers, question.packed):
+            return field_sets.PLAIN
+        if self.block is None:
+            return field_sets.fp8_tensor(static=self.static)
+        return field_sets.fp8_blocks("weight_scale_inv", (self.block[0], self.block[1]))
 
     def on_shared(self, question: Question) -> ReleaseRaises | None:
         return raised_by(lambda: skipped(question.projections[0], self.ignored_layers, question.packed))

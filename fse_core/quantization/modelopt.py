@@ -6,6 +6,7 @@ from typing import Any, Self
 
 from fse_core.errors import ReleaseRaises
 from fse_core.names import Packed, Rename
+from fse_core.quantization import fields as field_sets
 from fse_core.quantization.base import Quantization, Question, raised_by, refuse
 from fse_core.quantization.matching import NameList, skipped
 from fse_core.quantization.reading import Listed
@@ -21,6 +22,12 @@ _STORAGE: Mapping[str, Storage] = {
     "NVFP4": NVFP4,
     "W4A16_NVFP4": NVFP4,
     "MXFP8": MXFP8,
+}
+
+_FIELDS: Mapping[str, field_sets.Fields] = {
+    "FP8": field_sets.fp8_tensor(static=True),
+    "NVFP4": field_sets.nvfp4(),
+    "MXFP8": field_sets.mxfp8(),
 }
 
 
@@ -81,6 +88,9 @@ class ModelOpt(Quantization):
             skips=lambda name: self.excluded(name, question.packed),
         )
         return None if storage is None else listed.stored(question, storage)
+
+    def fields(self, name: str, question: Question) -> field_sets.Fields | None:
+        return field_sets.PLAIN if self.excluded(name, question.packed) else _FIELDS.get(self.algorithm)
 
     def on_shared(self, question: Question) -> ReleaseRaises | None:
         return raised_by(lambda: self.excluded(question.projections[0], question.packed))

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 
 from fse_core.errors import ReleaseRaises
 from fse_core.names import Rename
+from fse_core.quantization import fields as field_sets
 from fse_core.quantization import quark_schemes
 from fse_core.quantization.base import YES, Answer, Quantization, Question, raised_by, refuse
 from fse_core.quantization.keys import QuantKey
@@ -95,6 +96,10 @@ class Quark(Quantization):
         """The scheme of one module; an empty exception counts as none (config_utils.py:285 at 0.33.0)."""
         return self._layer_config(name) or self.global_config
 
+    def scheme(self, name: str) -> Config | None:
+        """The scheme that is in force for one module, as it is written."""
+        return self._config(name)
+
     def gate(self, branch: str, question: Question) -> Answer | None:
         if branch != self.class_name:
             return None
@@ -129,7 +134,9 @@ class Quark(Quantization):
     def _excludes_routed(self, question: Question) -> bool:
         """Whether the routed experts stay unquantized: any entry for one of their modules is enough."""
         name, below = question.experts, f"{question.experts}."
-        children = any(e == name or e.startswith(below) for e in self._listed.entries if not e.startswith("re:"))
+        alone = question.release.has("quark_builds_left_out_experts_as_linear")
+        entries = () if alone else self._listed.entries
+        children = any(e == name or e.startswith(below) for e in entries if not e.startswith("re:"))
         return children or ignored(name, self._listed, question.packed)
 
     def numbered(self) -> bool:
@@ -166,7 +173,17 @@ class Quark(Quantization):
         bare = self.layer_types is None or (self.global_config is None and not self.layer_configs)
         return _NO_LAYER_TYPES if bare and not self.exclude.entries else None
 
+    def fields(self, name: str, question: Question) -> field_sets.Fields | None:
+        routed = name == question.experts
+        if self._excludes_routed(question) if routed else ignored(name, self._listed, question.packed):
+            return field_sets.PLAIN
+        shards = (name,) if routed else shard_names(name, question.packed) or (name,)
+        made = [quark_schemes.fields(self._config(shard) or {}) for shard in shards]
+        return made[0] if all(one == made[0] for one in made) else None
+
     def on_experts(self, question: Question) -> ReleaseRaises | None:
+        if question.release.has("quark_builds_left_out_experts_as_linear") and self._excludes_routed(question):
+            return ReleaseRaises("AssertionError", "")
         return raised_by(lambda: self._require_a_scheme(question))
 
     def _require_a_scheme(self, question: Question) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from fse_core.errors import InputError, ReleaseRaises
+from fse_core.quantization import fields as field_sets
 from fse_core.quantization import keys
 from fse_core.quantization.keys import QuantKey
 from fse_core.quantization.storage import FP8_BLOCK, FP8_CHANNEL, FP8_TENSOR, INT8, MXFP4, MXFP8, PLAIN, Storage
@@ -230,3 +231,22 @@ def storage(config: Mapping[str, Any]) -> Storage | None:
         return INT8
     by_scheme = {"per_tensor": FP8_TENSOR, "per_channel": FP8_CHANNEL, "per_block": FP8_BLOCK, "per_group": MXFP8}
     return by_scheme.get(str(weight.get("qscheme"))) if weight.get("dtype") == _FP8 else None
+
+
+def fields(config: Mapping[str, Any]) -> field_sets.Fields | None:
+    """The parameters of a module with this scheme, None where it is none of the common ones.
+
+    Source: model_executor/layers/quantization/quark/quark_moe.py:697,1715,2040 and quark/schemes/ at 0.33.0.
+    """
+    stored, activation = storage(config), _unwrapped(config.get("input_tensors"))
+    static = field_sets.is_static(activation)
+    if stored == FP8_BLOCK:
+        return field_sets.fp8_blocks("weight_scale", (128, 128))
+    made = {
+        PLAIN: field_sets.PLAIN,
+        FP8_TENSOR: field_sets.fp8_tensor(static=static),
+        FP8_CHANNEL: field_sets.fp8_rows(column=False, static=static),
+        MXFP4: field_sets.mxfp4(static=static),
+        MXFP8: field_sets.mxfp8(),
+    }
+    return None if stored is None else made.get(stored)

@@ -2,11 +2,14 @@
 
 import threading
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from fse_core.errors import FetchError
 
 T = TypeVar("T")
+
+GRACE: Final = 1.0
+"""Seconds longer that a call's own limits last: whoever waits for it gives up first, and says why."""
 
 
 def within(seconds: float, call: Callable[[], T], *, what: str) -> T:

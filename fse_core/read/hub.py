@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from fse_core.errors import FetchError, InputError
-from fse_core.read.deadline import within
+from fse_core.read.deadline import GRACE, within
 from fse_core.read.document import MAX_BYTES
 from fse_core.read.hub_errors import Asked, Token, told
 from fse_core.read.model import CONFIG_FILE, HF_QUANT_FILE
@@ -43,7 +43,7 @@ def fetch(hub_id: str, *, token: Token = None, deadline: float = 30.0) -> HubFil
     hf_quant_config.json that is not in the cache counts as missing, as it does for vLLM.
     """
     asked = asking(*_split(hub_id), token)
-    until = time.monotonic() + deadline
+    until = time.monotonic() + deadline + GRACE
     return within(deadline, lambda: _files(asked, _commit(asked), until), what=hub_id)
 
 

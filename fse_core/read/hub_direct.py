@@ -11,7 +11,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from fse_core.errors import FetchError
-from fse_core.read.deadline import within
+from fse_core.read.deadline import GRACE, within
 from fse_core.read.document import MAX_BYTES
 from fse_core.read.hub import CLIENT, COMMIT, PATIENCE, HubFiles, asking, no_config, source_at
 from fse_core.read.hub_errors import Asked, Stage, Token, told
@@ -38,7 +38,7 @@ def latest(
 ) -> Latest:
     """The commit of the revision and its files, unless it is the commit `known`, whose files the caller has."""
     asked = asking(name, revision, token)
-    until = time.monotonic() + deadline
+    until = time.monotonic() + deadline + GRACE
     return within(deadline, lambda: _latest(asked, known, until), what=name)
 
 
@@ -47,7 +47,7 @@ def files_at(source: Source, *, token: Token = None, deadline: float = 30.0) -> 
     assert source.commit is not None
     commit = source.commit
     asked = asking(source.id, source.revision or commit, token)
-    until = time.monotonic() + deadline
+    until = time.monotonic() + deadline + GRACE
     return within(deadline, lambda: _files(asked, commit, frozenset(), until), what=source.id)
 
 

@@ -2,8 +2,8 @@
 
 A rule's id never changes and is never given to another. FSE101 to FSE140 are what people ran into, by the rank that it
 was given when the reports were collected: formats that differ, exclude lists that mean nothing, scales, widths, drafts,
-parallelism, readers. FSE150 and up are what is known of the releases themselves: their faults, what their gate lets
-through, and versions that none of them is.
+parallelism, readers. FSE150 and up are what is known of the releases themselves: their faults, versions that none of
+them is, and what would change the answer of their gate.
 """
 
 import functools
@@ -93,7 +93,8 @@ def _standing(told: list[tuple[Rule, Hit]]) -> Iterator[tuple[Rule, Hit]]:
     sure = [hit for rule, hit in told if not rule.about_slots and _certain(rule, hit) and hit.consequence in BREAKING]
     broken = {(layer.part, layer.prefix) for hit in sure for layer in hit.layers}
     for rule, hit in told:
-        if not (rule.about_slots and all((layer.part, layer.prefix) in broken for layer in hit.layers)):
+        moot = hit.layers and all((layer.part, layer.prefix) in broken for layer in hit.layers)
+        if not (rule.about_slots and moot):
             yield rule, hit
 
 

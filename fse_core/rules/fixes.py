@@ -1,8 +1,12 @@
 """Changes that several rules propose."""
 
+from collections.abc import Mapping
+from typing import Any
+
 from fse_core import releases, request
 from fse_core.names import Rename
 from fse_core.quantization.reading import leaves
+from fse_core.read.model import CONFIG_FILE, TEXT_KEYS
 from fse_core.report import Fix
 from fse_core.rules.base import Facts, PartFacts
 
@@ -45,7 +49,7 @@ def requantized_online(shared_name: str) -> Fix:
 
 
 def rewritten_list(facts: Facts, part: PartFacts, place: str, entries: tuple[str, ...]) -> Fix | None:
-    """The exclude list with each projection's full name in the place of entries that the release does not take.
+    """The exclude list with each projection's full name in the place of entries that the release does not take, if any.
 
     None where the class renames what is listed, so that the names here are not those of the file.
     """
@@ -61,10 +65,28 @@ def rewritten_list(facts: Facts, part: PartFacts, place: str, entries: tuple[str
     return Fix(
         kind="config_patch",
         safety="lossless",
-        summary=f"write the {len(names)} full names of the shared experts' projections in {place} instead of "
-        f"{', '.join(entries[:3])}{' ...' if len(entries) > 3 else ''}; {then} as they are stored",
+        summary=f"write the {len(names)} full names of the shared experts' projections in {place}"
+        f"{' instead of ' if entries else ''}{', '.join(entries[:3])}{' ...' if len(entries) > 3 else ''}; {then} as "
+        "they are stored",
         patch={"quantization_config": {key: [*kept, *(name for name in names if name not in kept)]}},
     )
+
+
+def block_patch(facts: Facts, changes: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """What changes these keys of the quantization block in config.json; None where the block does not stand there."""
+    block = facts.model.quantization
+    if block is None or block.file != CONFIG_FILE:
+        return None
+    patch = {"compression_config" if block.compression else "quantization_config": dict(changes)}
+    if not block.in_text:
+        return patch
+    return {next(key for key in TEXT_KEYS if facts.model.config.get(key) is not None): patch}
+
+
+def later_release(facts: Facts, version: str, because: str) -> Fix:
+    """Another release, and what it does better."""
+    summary = f"use vLLM {version}, which {because}"
+    return Fix(kind="release", safety="lossless", summary=summary, patch={"vllm": version})
 
 
 def _moved(rename: Rename, name: str) -> bool:

@@ -9,6 +9,7 @@ release with fusion off either, so that the remedy is to write the names in full
 from collections.abc import Iterator
 
 from fse_core.quantization.storage import PLAIN
+from fse_core.rules import told
 from fse_core.rules.base import Facts, Hit, Rule
 from fse_core.rules.stored_apart import groups, hit
 
@@ -17,6 +18,7 @@ RULE = Rule(id="FSE103", name="gate-accepts-what-breaks", about_slots=True)
 
 def check(facts: Facts) -> Iterator[Hit]:
     """Fused layers in a release with a gate."""
+    yield from told.hits(facts, RULE.id)
     if not facts.release.branches:
         return
     because = f"The gate of vLLM {facts.release.version} does not take such an entry for these modules, and says yes."

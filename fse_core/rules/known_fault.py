@@ -13,7 +13,7 @@ from fse_core.quantization.storage import FP8_BLOCK, FP8_CHANNEL, FP8_TENSOR, PL
 from fse_core.read.expert_dtype import expert_dtype
 from fse_core.releases.release import Fault
 from fse_core.report import Confidence, Consequence, Fix, Layer, Severity
-from fse_core.rules import fixes
+from fse_core.rules import fixes, routing
 from fse_core.rules.base import Facts, Hit, PartFacts, Rule, where
 
 RULE = Rule(id="FSE150", name="known-fault")
@@ -89,6 +89,9 @@ CONDITIONS: Mapping[str, Condition] = {
     "quark_excludes_shared": _quark_excludes_shared,
     "row_scales": _row_scales,
     "method_not_adapted": _method_not_adapted,
+    "one_group_softmax": lambda facts, _part, _layer: routing.one_group_softmax(facts.model),
+    "one_group_sigmoid": lambda facts, _part, _layer: routing.one_group_sigmoid(facts.model),
+    "experts_not_in_groups": lambda facts, _part, _layer: routing.experts_not_in_groups(facts.model),
 }
 """What a fault's `when` may name."""
 

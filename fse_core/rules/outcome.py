@@ -18,8 +18,14 @@ class Outcome:
     words: str
 
 
-def outcome(slot: Storage, stored: Storage) -> Outcome:
-    """Loaders find a parameter by its name and copy what fits, of whatever type it is."""
+def outcome(slot: Storage, stored: Storage, *, skips: bool = False) -> Outcome:
+    """Loaders find a parameter by its name and copy what fits, of whatever type it is.
+
+    `skips`: the class passes over a tensor that has no parameter.
+    """
+    if slot == PLAIN and skips and stored.weight == "byte":
+        words = f"{stored.name} numbers are copied into 16-bit ones, and their scales are dropped without a word"
+        return Outcome(consequence="silent_corruption", confidence=_LIKELY, words=words)
     if slot == PLAIN:
         words = f"a 16-bit slot has no parameter for the scales that {stored.name} weights come with: KeyError"
         return Outcome(consequence="load_fails", confidence=_CERTAIN, words=words)

@@ -8,6 +8,7 @@ releases with a gate accept this too.
 from collections.abc import Iterator
 
 from fse_core.quantization.storage import PLAIN
+from fse_core.rules import told
 from fse_core.rules.base import Facts, Hit, Rule
 from fse_core.rules.stored_apart import groups, hit
 
@@ -16,6 +17,7 @@ RULE = Rule(id="FSE108", name="routed-excluded-shared-quantized", about_slots=Tr
 
 def check(facts: Facts) -> Iterator[Hit]:
     """Fused layers whose routed experts are 16-bit while the shared one is not."""
+    yield from told.hits(facts, RULE.id)
     asks = "looks at the shared expert alone" if facts.release.branches else "fuses them without asking"
     for part, stored, layers in groups(facts):
         if stored.routed == PLAIN:

@@ -4,41 +4,44 @@ The loader cuts each of the shared expert's tensors into one piece a slot, along
 its columns. It looks at the number of dimensions, not at what the tensor is. A scale without dimensions, as FP8 with
 one scale a tensor and NVFP4 usually have, ends in an IndexError; one of a single element cannot be cut in two. One
 scale a row is cut along the wrong axis where there are several shared experts, and part of the slots' scales is never
-written.
+written; before 0.20.0, which takes what is smaller than a slot for padded, loading fails.
 
-Whether a scale has no dimension or one of a single element the config does not say; the tensors' headers do.
+Whether a scale has no dimension or one of a single element, and whether one scale a row is a list or a column (which
+does not fit at all), the config does not say; nor does it say that a shared expert which it does not mention is
+quantized. The tensors' headers do.
 """
 
 from collections.abc import Iterator
 from functools import partial
 
+from fse_core.loads import way
 from fse_core.quantization.storage import NVFP4, Storage
-from fse_core.report import Confidence, Consequence, Layer
-from fse_core.rules import fixes
+from fse_core.report import Consequence, Layer
+from fse_core.rules import fixes, told
 from fse_core.rules.base import Facts, Hit, PartFacts, Rule, by, where
 
 RULE = Rule(id="FSE114", name="scales-do-not-split", confidence="likely", about_slots=True)
 
-_Trouble = tuple[Storage, Consequence, Confidence, str]
+_Trouble = tuple[Storage, Consequence, str]
 
 
 def check(facts: Facts) -> Iterator[Hit]:
     """Fused layers that are stored alike, in a format whose scales do not split."""
+    yield from told.hits(facts, RULE.id)
     for part in facts.parts:
-        for trouble, layers in by(part.fused(), partial(_trouble, facts, part)).items():
+        for trouble, layers in by(told.unknown(facts, part, part.fused()), partial(_trouble, facts, part)).items():
             if trouble is not None:
                 yield _hit(facts, part, trouble, layers)
 
 
 def _hit(facts: Facts, part: PartFacts, trouble: _Trouble, layers: tuple[Layer, ...]) -> Hit:
-    storage, consequence, confidence, words = trouble
+    storage, consequence, words = trouble
     slots = layers[0].slots
     block = facts.model.quantization
     return Hit(
         message=f"{where(layers)}: the experts are stored as {storage.name}, with {slots} slot{'s' * (slots > 1)} for "
         f"shared experts. {words}",
         consequence=consequence,
-        confidence=confidence,
         layers=layers,
         evidence=() if block is None else (block.fields.path,),
         fixes=(fixes.fusion_off(),),
@@ -49,16 +52,21 @@ def _trouble(facts: Facts, part: PartFacts, layer: Layer) -> _Trouble | None:
     stored = facts.stored(part, layer)
     if stored is None or stored.routed != stored.shared:
         return None
-    storage = stored.shared
+    storage, own_way = stored.shared, way(part.part.model_class, facts.release)
+    if own_way is not None and own_way.cut == "none":
+        return None
     if storage == NVFP4 or storage.scales == "tensor":
         if layer.slots > 1:
             words = "Neither a scale without dimensions nor one of a single element can be cut into them."
-            return storage, "load_fails", "certain", words
+            return storage, "load_fails", words
         words = "If the scales have no dimension, as exporters usually write them, loading ends in an IndexError."
-        return storage, "load_fails", "likely", words
+        return storage, "load_fails", words
     if storage.scales == "channel" and layer.slots > 1 and not _two_dimensional(part):
+        if not facts.release.has("slots_take_smaller_tensors"):
+            words = "The down projection's scales are cut along the wrong axis, and a piece is smaller than its slot."
+            return storage, "load_fails", words
         words = "The down projection's scales are cut along the wrong axis, and part of the slots' is never written."
-        return storage, "silent_corruption", "certain", words
+        return storage, "silent_corruption", words
     return None
 
 

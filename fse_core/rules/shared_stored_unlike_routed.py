@@ -11,6 +11,7 @@ What the config leaves out of quantization by its own list is taken for stored i
 from collections.abc import Iterator
 
 from fse_core.quantization.storage import PLAIN
+from fse_core.rules import told
 from fse_core.rules.base import Facts, Hit, Rule
 from fse_core.rules.stored_apart import groups, hit
 
@@ -19,6 +20,7 @@ RULE = Rule(id="FSE101", name="shared-stored-unlike-routed", about_slots=True)
 
 def check(facts: Facts) -> Iterator[Hit]:
     """Fused layers in a release without a gate."""
+    yield from told.hits(facts, RULE.id)
     if facts.release.branches:
         return
     because = f"vLLM {facts.release.version} fuses them without asking."

@@ -12,7 +12,7 @@ import pytest
 from fse_core import Target, check
 from fse_core.cli import main
 from fse_core.read.source import read_model
-from tests.linter.checkpoints import APART, FAILS, NOT_HEARD, PARENTS, SOUND, UNKNOWN, written
+from tests.linter.checkpoints import APART, HOPELESS, NOT_HEARD, PARENTS, SOUND, UNKNOWN, written
 from tests.rules.cases import shared
 
 FUSION = "VLLM_ROCM_USE_AITER_FUSION_SHARED_EXPERTS"
@@ -137,7 +137,7 @@ def test_nothing_to_fix(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> N
 
 
 def test_what_nothing_helps_against(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    written(tmp_path / "m", FAILS)
+    written(tmp_path / "m", HOPELESS)
     status, out, err = fix(capsys, "m")
     assert (status, out) == (1, "")
     assert "no fix that may be used makes it better: does not start" in err

@@ -2,7 +2,6 @@
 
 import io
 import json
-import shutil
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,7 +18,9 @@ from tests.safetensors_files import deepseek, file, sharded
 __all__ = ["hub"]
 
 CONFIG = Path(__file__).resolve().parents[2] / "examples" / "deepseek-ai--DeepSeek-R1-0528" / "config.json"
-TENSORS = deepseek(range(62), 2)
+TENSORS = deepseek(range(62), 8)
+TINY = json.dumps(json.loads(CONFIG.read_bytes()) | {"n_routed_experts": 8, "n_group": 4, "topk_group": 2}).encode()
+"""The config that these tensors belong to."""
 
 
 @pytest.fixture(autouse=True)
@@ -46,7 +47,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> list[Model]:
 
 def folder(path: Path, files: Mapping[str, Hollow | bytes]) -> str:
     path.mkdir()
-    shutil.copy(CONFIG, path)
+    (path / "config.json").write_bytes(TINY)
     for name, data in files.items():
         with (path / name).open("wb") as target:
             target.write(data.head if isinstance(data, Hollow) else data)
@@ -99,8 +100,9 @@ def test_what_does_not_fit_is_told(capsys: pytest.CaptureFixture[str], tmp_path:
     for number in range(3, 18):
         del files[f"model-{number:05}-of-00030.safetensors"]
     status, out, err = run(capsys, folder(tmp_path / "model", files), "--headers", "full")
-    assert status == 0
-    assert out.splitlines()[-1].startswith("fuses")
+    assert status == 1
+    assert out.splitlines()[-1].startswith("breaks")
+    assert "FSE130 index-integrity" in out
     assert len(err.splitlines()) == 11
     assert "model-00003-of-00030.safetensors: is not there, and by the index holds" in err.splitlines()[0]
     assert err.splitlines()[-1].endswith("and 5 more such problems of its files")

@@ -18,6 +18,9 @@ NOT_HEARD: dict[str, Any] = {
 FAILS: dict[str, Any] = {**DEEPSEEK, "quantization_config": {**FP8_BLOCK, "ignored_layers": shared(4)}}
 """One layer unlike another: the release does not start."""
 
+HOPELESS: dict[str, Any] = {**DEEPSEEK, "quantization_config": {**QUARK_MXFP4, "global_quant_config": None}}
+"""There is no scheme, and nobody but who quantized it knows it: the release does not start."""
+
 APART: dict[str, Any] = {**DEEPSEEK, "quantization_config": {**QUARK_MXFP4, "exclude": shared(3, 4, 5)}}
 """Shared experts in 16 bits beside MXFP4 ones, and the list is heard."""
 

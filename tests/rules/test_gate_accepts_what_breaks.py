@@ -6,6 +6,7 @@ import pytest
 
 from tests.models import DEEPSEEK, FP8_BLOCK, QUARK_MXFP4, asked
 from tests.rules.cases import of, only, shared
+from tests.rules.stored import Stored, blocks, breaking, found, mxfp4, plain, tensors
 
 RULE = "FSE103"
 PARENTS = [f"model.layers.{layer}.mlp.shared_experts" for layer in (3, 4, 5)]
@@ -44,7 +45,7 @@ def test_the_list_is_rewritten_so_that_the_gate_takes_it(block: dict[str, Any], 
     draft = next(finding.fixes[0] for finding in before.findings if finding.part == "draft")
     both = [*fix.patch["quantization_config"][key], *draft.patch["quantization_config"][key]]
     after = asked({**block, key: both}, gfx="gfx950")
-    assert (after.verdict, after.findings) == ("separate", ())
+    assert (after.verdict, of(after, RULE)) == ("separate", [])
 
 
 def wrapped(architecture: str) -> dict[str, Any]:
@@ -93,3 +94,30 @@ def test_what_is_quantized_online_is_left_alone() -> None:
 def test_what_the_gate_refuses_is_left_alone() -> None:
     report = asked({**FP8_BLOCK, "modules_to_not_convert": shared(3, 4, 5)})
     assert (report.verdict, report.findings) == ("separate", ())
+
+
+@pytest.mark.parametrize(
+    ("block", "routed", "consequence"),
+    [
+        ({**FP8_BLOCK, "modules_to_not_convert": PARENTS}, blocks, "silent_corruption"),
+        ({**QUARK_MXFP4, "exclude": ["shared_experts"]}, mxfp4, "load_fails"),
+    ],
+)
+@pytest.mark.parametrize("version", ["0.30.0", "0.33.0"])
+def test_the_headers_confirm_it(block: dict[str, Any], routed: Stored, consequence: str, version: str) -> None:
+    report = found(tensors(routed, plain), block, vllm=version)
+    finding = only(report, RULE)
+    assert (report.verdict, finding.consequence, finding.confidence) == ("breaks", consequence, "certain")
+    assert any(fix.kind == "config_patch" for fix in finding.fixes)
+
+
+@pytest.mark.parametrize(
+    ("block", "stored"),
+    [
+        ({**FP8_BLOCK, "modules_to_not_convert": PARENTS}, blocks),
+        ({**QUARK_MXFP4, "exclude": ["*shared_experts*"]}, mxfp4),
+    ],
+)
+def test_the_headers_settle_that_it_was_quantized_after_all(block: dict[str, Any], stored: Stored) -> None:
+    report = found(tensors(stored, stored), block)
+    assert (report.verdict, breaking(report)) == ("fuses", [])

@@ -19,6 +19,7 @@ from tests.rules.cases import (
     schemes,
     shared,
 )
+from tests.rules.stored import Stored, blocks, breaking, found, mxfp4, plain, tensors
 
 RULE = "FSE101"
 LISTED = shared(3, 4, 5)
@@ -116,7 +117,7 @@ def test_fixes_are_data() -> None:
     ):
         after = asked({**QUARK_MXFP4, "exclude": LISTED}, gfx="gfx950", **patched)
         assert after.verdict in ("separate", "fuses")
-        assert after.findings == ()
+        assert [one for one in after.findings if one.severity != "info"] == []
 
 
 def test_a_list_that_the_release_does_not_take_is_rewritten_and_fusion_turned_off() -> None:
@@ -181,3 +182,27 @@ def test_what_no_scheme_targets_is_stored_as_it_was(targets: list[str]) -> None:
 def test_a_name_that_a_wrapper_stands_before_is_meant_all_the_same() -> None:
     names = [f"language_model.{name}" for name in shared(3, 4)]
     assert only(asked({**FP8_BLOCK, "ignored_layers": names}, vllm="0.28.0"), RULE).layers == "3-4"
+
+
+@pytest.mark.parametrize(
+    ("block", "routed", "consequence"),
+    [
+        ({**FP8_BLOCK, "ignored_layers": LISTED}, blocks, "silent_corruption"),
+        ({**QUARK_MXFP4, "exclude": LISTED}, mxfp4, "load_fails"),
+    ],
+)
+@pytest.mark.parametrize("version", ["0.24.0", "0.28.0"])
+def test_the_headers_confirm_it(block: dict[str, Any], routed: Stored, consequence: str, version: str) -> None:
+    report = found(tensors(routed, plain), block, vllm=version)
+    finding = only(report, RULE)
+    assert (report.verdict, finding.consequence, finding.confidence) == ("breaks", consequence, "certain")
+    assert "the shared expert's gate weight is BF16 [256, 256], and its slot has" in finding.message
+
+
+@pytest.mark.parametrize(
+    ("block", "stored"),
+    [({**FP8_BLOCK, "ignored_layers": LISTED}, blocks), ({**QUARK_MXFP4, "exclude": LISTED}, mxfp4)],
+)
+def test_the_headers_settle_that_it_was_quantized_after_all(block: dict[str, Any], stored: Stored) -> None:
+    report = found(tensors(stored, stored), block, vllm="0.28.0")
+    assert (report.verdict, breaking(report)) == ("fuses", [])

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from fse_core.read.safetensors.dtypes import BITS
 from fse_core.read.safetensors.names import Role, role_of
@@ -82,6 +82,11 @@ class Headers:
     problems: tuple[Problem, ...] = ()
     complete: bool = True
     listed: Mapping[str, str] | None = None
+
+    @cached_property
+    def kept(self) -> dict[str, Any]:
+        """What was made of the tensors of one head, by it, for the next who asks."""
+        return {}
 
     @cached_property
     def by_head(self) -> Mapping[str, tuple[tuple[Role, Tensor], ...]]:

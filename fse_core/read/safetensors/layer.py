@@ -66,7 +66,13 @@ def layer_tensors(headers: Headers, layer: LayerName) -> LayerTensors | None:
     head = head_of(layer, headers.by_head)
     if head is None:
         return None
-    members = headers.by_head[head]
+    if head not in headers.kept:
+        headers.kept[head] = _layer_tensors(head, headers.by_head[head])
+    made: LayerTensors = headers.kept[head]
+    return made
+
+
+def _layer_tensors(head: str, members: tuple[tuple[Role, Tensor], ...]) -> LayerTensors:
     routed: dict[int | None, list[tuple[Role, Tensor]]] = {}
     for role, tensor in members:
         if not role.shared:

@@ -1,0 +1,14 @@
+"""What loading comes to: which parameter of the release receives which stored tensor, and what is left over.
+
+Nothing is loaded: shapes and number types suffice. `ways` says how a release's classes go about it, `rooms` which
+shapes the parameters have, `experts` and `linear` what becomes of one tensor, `layer` of all those of a layer, and
+`faults` names what went wrong. What is not known, such as a quantization class's parameters, is never guessed: there
+is then no answer for the layer.
+"""
+
+from fse_core.loads.faults import Cause, Fault, Left, Side
+from fse_core.loads.layer import Built, Loading, loading
+from fse_core.loads.sizes import Sizes, sizes
+from fse_core.loads.ways import Way, way
+
+__all__ = ["Built", "Cause", "Fault", "Left", "Loading", "Side", "Sizes", "Way", "loading", "sizes", "way"]

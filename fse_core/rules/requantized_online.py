@@ -1,0 +1,70 @@
+"""Fusion makes MXFP4 of a shared expert while it loads: what that costs has to be measured, or it goes wrong.
+
+From 16-bit numbers it is an ordinary rounding to four bits, done without calibration. A full evaluation is called for,
+read with both of its filters: of DeepSeek-V4-Pro, whose shared expert was made from FP8, GSM8K fell from 0.9492 to
+0.8620 by the flexible filter and by 0.8 points only by the strict one (vllm-project/vllm#48728), and 100 questions
+cannot tell 0.81 from 0.85 (sgl-project/sglang#22948).
+
+The release does not look at how the shared expert is stored. Where that is FP8, its numbers reach the MXFP4 quantizer
+without their scales, and those scales are then loaded over the ones that were computed
+(model_executor/layers/fused_moe/routed_experts.py:641 at 0.33.0, read). DeepSeek-V4's class hands the routed experts no
+name of the shared one, so that nothing quantizes it at all (models/deepseek_v4/amd/model.py:749, read).
+"""
+
+from collections.abc import Iterator
+from functools import partial
+
+from fse_core.quantization.storage import MXFP4, PLAIN, Storage
+from fse_core.report import Layer
+from fse_core.rules import fixes
+from fse_core.rules.base import Facts, Hit, PartFacts, Rule, by, where
+
+RULE = Rule(id="FSE126", name="requantized-online", severity="info", confidence="likely")
+
+
+def check(facts: Facts) -> Iterator[Hit]:
+    """The fused layers of each part that an overlay reaches, by how the checkpoint stores their shared experts."""
+    if facts.failure is not None:
+        return
+    for part in facts.parts:
+        for stored, layers in by(part.fused(), partial(_source, facts, part)).items():
+            if stored is not None:
+                yield _hit(facts, part, stored, layers)
+
+
+def _source(facts: Facts, part: PartFacts, layer: Layer) -> Storage | None:
+    """How the block says that the shared expert is stored, where the overlay makes MXFP4 of it."""
+    overlay = part.gate.overlay if "online" in facts.release.branches else None
+    question, quantization = facts.question(part, layer), part.gate.quantization
+    if overlay is None or quantization is None:
+        return None
+    if not any(overlay.linear_keys(name, question) for name in question.projections):
+        return None
+    stored = quantization.stored(question)
+    return None if stored is None or stored.shared == MXFP4 else stored.shared
+
+
+def _hit(facts: Facts, part: PartFacts, stored: Storage, layers: tuple[Layer, ...]) -> Hit:
+    targets = tuple(f"--quantization-config targets: {target}" for target in (facts.target.overlay or {})["targets"])
+    if part.part.model_class.startswith("DeepseekV4") or stored != PLAIN:
+        lost = (
+            "this class does not hand its name to the quantizer"
+            if stored == PLAIN
+            else f"it is stored as {stored.name}, and its numbers reach the quantizer without their scales"
+        )
+        return Hit(
+            message=f"{where(layers)}: MXFP4 is to be made of the shared expert while it loads, but {lost}. Loading "
+            "fails, or the slot holds wrong numbers.",
+            consequence="silent_corruption",
+            severity="error",
+            layers=layers,
+            evidence=targets,
+            fixes=(fixes.fusion_off(),),
+        )
+    return Hit(
+        message=f"{where(layers)}: MXFP4 is made of the 16-bit shared expert while it loads, which changes its "
+        "numbers. Evaluate it in full and by both filters, beside the same model with fusion off.",
+        consequence="none",
+        layers=layers,
+        evidence=targets,
+    )
