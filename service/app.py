@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from service import openapi, pages, problems, state
-from service.api import badge, batch, check, compare, diff, examples, health, matrix, models, releases
+from service.api import badge, batch, check, compare, diff, examples, headed, health, matrix, models, releases, rules
 from service.api import problems as problem_pages
 from service.api.replies import Again
 from service.head import Head
@@ -43,8 +43,9 @@ def create_app(settings: Settings | None = None) -> FastAPI:
             Middleware(Again),
         ],
     )
-    for room in (models, matrix, diff, check, batch, compare, releases, examples, badge, health, problem_pages):
+    for room in (models, headed, matrix, diff, check, batch, compare, releases, rules, examples, badge, health):
         app.include_router(room.router)
+    app.include_router(problem_pages.router)
     app.include_router(health.metrics_router(metrics))
     app.include_router(pages.router)
     app.add_exception_handler(Problem, _of_problem)

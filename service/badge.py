@@ -4,17 +4,23 @@ from collections.abc import Mapping
 from typing import Any, Final
 from xml.sax.saxutils import escape, quoteattr
 
-from service.doubt import AT_RISK, doubtful
+from service.doubt import AT_RISK, FAULTY, doubtful, has_error, worst
 
 _COLOURS: Final[Mapping[str, str]] = {
     "fuses": "#2e7d32",
     AT_RISK: "#b3261e",
     "separate": "#8a5a00",
+    FAULTY.format("separate"): "#b3261e",
+    FAULTY.format("not applicable"): "#b3261e",
     "breaks": "#b3261e",
     "fails": "#b3261e",
     "not applicable": "#5f6368",
     "undecided": "#5f6368",
 }
+_TOLD: Final = ("breaks", "fails", "undecided")
+"""Verdicts beside which it need not be said that something goes wrong."""
+
+_NAMED: Final = 3
 _NARROW, _WIDE = "fijlrt.,:;'|()[]!I /", "mwMW@%"
 
 
@@ -22,11 +28,26 @@ def of_report(report: Mapping[str, Any]) -> bytes:
     """The verdict's words, and what they hold for."""
     target = report["target"]
     where = f"vLLM {target['vllm']} {target['gfx']}" + (f" tp{target['tp']}" if target["tp"] != 1 else "")
-    words = AT_RISK if doubtful(report) else report["verdict"].replace("_", " ")
+    words = _words(report)
     layers = [layer for layer in report["layers"] if layer["part"] == "target"]
     fused = sum(layer["decision"] == "fused" for layer in layers)
-    counted = f", {fused} of {len(layers)} layers" if layers and words in ("fuses", AT_RISK, "separate") else ""
-    return draw(where, words, f"{report['source']['id']} with {where}: {words}{counted}")
+    counted = f", {fused} of {len(layers)} layers" if layers and report["verdict"] in ("fuses", "separate") else ""
+    return draw(where, words, f"{report['source']['id']} with {where}: {words}{counted}{_found(report)}")
+
+
+def _words(report: Mapping[str, Any]) -> str:
+    """The verdict, and that something goes wrong where that is not the verdict already."""
+    if doubtful(report):
+        return AT_RISK
+    words: str = report["verdict"].replace("_", " ")
+    return FAULTY.format(words) if has_error(report) and report["verdict"] not in _TOLD else words
+
+
+def _found(report: Mapping[str, Any]) -> str:
+    """The gravest findings by name."""
+    grave = worst(report)
+    names = dict.fromkeys(one["name"] for one in report["findings"] if one["severity"] == grave)
+    return f"; {grave}: {', '.join([*names][:_NAMED])}" if grave in ("error", "warning") else ""
 
 
 def of_failure(words: str, title: str) -> bytes:

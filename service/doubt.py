@@ -6,6 +6,17 @@ from typing import Any, Final
 AT_RISK: Final = "fuses, at risk"
 """What is said instead of `fuses` where it is doubtful."""
 
+FAULTY: Final = "{}, with errors"
+"""What is said besides another verdict where a finding tells of something that goes wrong."""
+
+_SEVERITIES: Final = ("error", "warning", "info")
+
+
+def worst(report: Mapping[str, Any]) -> str | None:
+    """The severity of the gravest finding."""
+    found = {finding["severity"] for finding in report["findings"]}
+    return next((severity for severity in _SEVERITIES if severity in found), None)
+
 
 def has_error(report: Mapping[str, Any]) -> bool:
     """Whether a finding tells of something that goes wrong."""

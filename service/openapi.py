@@ -8,6 +8,7 @@ from typing import Any, Final
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
+from fse_core.rules.texts import texts
 from service import ids
 from service.problems import KINDS, MEDIA_TYPE, Problem
 from service.targets import PARAMETERS
@@ -18,7 +19,7 @@ DESCRIPTION: Final = (
 )
 
 _REF: Final = "#/components/schemas/"
-_OWN: Final = ("Report", "Matrix", "Diff", "Releases")
+_OWN: Final = ("Report", "Matrix", "Diff", "Releases", "Rules")
 
 PATH_PARAMETERS: Final = [
     {
@@ -38,12 +39,42 @@ REVISION: Final = {
     "example": "main",
 }  # fmt: skip
 
+HEADERS: Final[dict[str, Any]] = {
+    "name": "headers", "in": "query", "required": False,
+    "description": "Whether the headers of the model's safetensors files count too: of those that show one layer of "
+    "each kind, or of all. What is not known yet is read in the background.",
+    "schema": {"enum": ["none", "sample", "full"], "default": "none"}, "example": "none",
+}  # fmt: skip
+
+IGNORE: Final[dict[str, Any]] = {
+    "name": "ignore", "in": "query", "required": False,
+    "description": "A rule whose findings are put aside, into `ignored`; may be repeated. The verdict stays as it is.",
+    "schema": {"type": "array", "items": {"enum": [rule.id for rule in texts()]}}, "example": ["FSE101"],
+}  # fmt: skip
+
 TARGET: Final = [parameter.openapi() for parameter in PARAMETERS]
 
 SECURITY: Final[list[dict[str, list[str]]]] = [{}, {"HubToken": []}]
 
+OF_MODEL: Final = (
+    "token-not-accepted",
+    "gated",
+    "not-found",
+    "revision-not-found",
+    "config-not-found",
+    "invalid-input",
+    "unreadable-config",
+    "upstream-broken",
+    "upstream-unavailable",
+    "upstream-rate-limited",
+    "too-slow",
+    "busy",
+)
+"""The problems that a model on the Hub may have."""
+
 _HEADERS: Final = {
     "X-FSE-Engine": "The version of fse that answered.",
+    "X-FSE-Headers": "Which headers the report counts, where they were asked for: sample or full.",
     "ETag": "Strong: the same for the same bytes.",
     "Cache-Control": "Immutable where the address names a commit and a release, else a minute; private with a token.",
     "Content-Location": "Where the address does not name both, that of the same report at its commit and release.",
@@ -122,6 +153,33 @@ TARGET_BODY: Final = {
 }  # fmt: skip
 
 
+READING: Final = {
+    "type": "object",
+    "description": "How far the reading of headers is. Ask again after Retry-After, or follow the events.",
+    "properties": {
+        "schema": {"const": "fse.reading/1"},
+        "engine": {"type": "string"},
+        "headers": {"enum": ["sample", "full"]},
+        "state": {
+            "enum": ["waiting", "reading", "checking"],
+            "description": "Waiting for a place, or what is done now.",
+        },
+        "files": {
+            "type": "object",
+            "properties": {
+                "done": {"type": "integer", "minimum": 0},
+                "total": {"type": ["integer", "null"], "description": "Null as long as it is not known."},
+            },
+            "required": ["done", "total"],
+        },
+        "bytes": {"type": "integer", "minimum": 0, "description": "What came from the Hub."},
+        "events": {"type": "string", "description": "Where the same comes as server-sent events."},
+        "report": {"oneOf": [ref("Report"), {"type": "null"}], "description": "The answer from the config alone."},
+    },
+    "required": ["schema", "engine", "headers", "state", "files", "bytes", "events", "report"],
+}
+
+
 def document(app: FastAPI, batch_most: int) -> dict[str, Any]:
     """Made once; the schemas that no route of FastAPI's own names are added to it, and what the settings decide."""
     if app.openapi_schema is None:
@@ -143,7 +201,7 @@ def document(app: FastAPI, batch_most: int) -> dict[str, Any]:
 
 def _schemas() -> dict[str, Any]:
     made = {name: part for kind in _OWN for name, part in _schema(kind)}
-    return {**made, "Target": TARGET_BODY, "Problem": _problem(KINDS)}
+    return {**made, "Target": TARGET_BODY, "Problem": _problem(KINDS), "Reading": READING}
 
 
 def _schema(kind: str) -> Iterator[tuple[str, Any]]:
@@ -155,7 +213,7 @@ def _schema(kind: str) -> Iterator[tuple[str, Any]]:
     schema = json.loads(text)
     schema.pop("$id", None)
     del schema["$schema"]
-    yield from ((f"{kind}.{name}", part) for name, part in schema.pop("$defs").items())
+    yield from ((f"{kind}.{name}", part) for name, part in schema.pop("$defs", {}).items())
     yield kind, schema
 
 

@@ -58,6 +58,11 @@ KINDS: Final[Mapping[str, Kind]] = {
         title="Unreadable config",
         meaning="The model was found, and its config.json is none that can be read; `path` says where.",
     ),
+    "unreadable-headers": Kind(
+        status=422,
+        title="Unreadable headers",
+        meaning="The model's safetensors files, or their index, are none whose headers can be read within the bounds.",
+    ),
     "rate-limited": Kind(
         status=429,
         title="Too many requests",

@@ -11,12 +11,13 @@ from fse_core.output.diff.json import diff_to_dict
 from fse_core.output.matrix.json import matrix_to_dict
 from fse_core.read.hub import HubFiles
 from fse_core.read.model import Model
+from fse_core.read.safetensors.collect import Mode
 from fse_core.read.source import model_from_bytes, read_model
 from fse_core.report import Source
 from fse_core.sweep import sweep
 from fse_core.target import Target
 from fse_core.upgrade import upgrade
-from service.checking import body_of, checked
+from service.checking import body_of, checked, put_aside
 
 
 class Question(Protocol):
@@ -36,17 +37,31 @@ class Question(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class Check:
-    """What one release does: `fse.report/1`."""
+    """What one release does: `fse.report/1`. `ignore` are the ids of rules whose findings are put aside."""
 
     target: Target
+    ignore: tuple[str, ...] = ()
     quick: ClassVar[bool] = True
 
     @property
     def text(self) -> str:
-        return _key(self.target)
+        return " ".join((_key(self.target), *self.ignore))
 
     def body(self, model: Model) -> bytes:
-        return body_of(checked(model, self.target))
+        return body_of(put_aside(checked(model, self.target), self.ignore), model)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Headed:
+    """What one release does, by the headers of the files besides: `fse.report/1`."""
+
+    target: Target
+    mode: Mode
+    ignore: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        return " ".join(("headers", self.mode, _key(self.target), *self.ignore))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,8 +110,10 @@ def of_files(files: HubFiles, question: Question) -> bytes:
 
 
 def of_folder(folder: Path, name: str, question: Question) -> bytes:
-    """The answer for a shipped model."""
-    return question.body(replace(read_model(str(folder)), source=Source(kind="inline", id=name)))
+    """The answer for a shipped model, whose files are called what they are called in a repository."""
+    model = read_model(str(folder))
+    documents = tuple(replace(one, file=Path(one.file).name) for one in model.documents)
+    return question.body(replace(model, documents=documents, source=Source(kind="inline", id=name)))
 
 
 def model_of(files: HubFiles) -> Model:

@@ -18,6 +18,9 @@ class Settings(BaseSettings):
     inline_most: how many configs that callers send may be checked at once, each in a process of its own; inline_each:
         how many checks one client may have running or waiting there.
     sweep_most: the same for questions about many releases, a matrix or a diff.
+    headers_most: how many checkpoints' headers may be read at once, each in a process of its own; headers_each: how
+        many readings one client may have running or waiting; headers_seconds: how long one may take; headers_bytes:
+        how much one client may have read from the Hub in an hour, 0 for no limit.
     rate: requests that one client may make a minute, 0 for no limit; trust_forwarded: the client is the last address
         of X-Forwarded-For, as a proxy in front sets it.
     batch_most: how many models one batch may name. body_most: how large a request's body may be; body_seconds: how
@@ -44,6 +47,10 @@ class Settings(BaseSettings):
     inline_most: int = 2
     inline_each: int = 4
     sweep_most: int = 2
+    headers_most: int = 2
+    headers_each: int = 8
+    headers_seconds: float = 120.0
+    headers_bytes: int = 1024**3
     rate: int = 600
     trust_forwarded: bool = False
     batch_most: int = 200

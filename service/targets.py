@@ -5,7 +5,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal, get_args
 from urllib.parse import urlencode
 
 from fse_core import releases
@@ -14,6 +14,9 @@ from fse_core.read.document import parse_object
 from fse_core.read.getters import join, shown
 from fse_core.read.values import checked
 from fse_core.target import Target
+
+Headers = Literal["none", "sample", "full"]
+"""Whether the headers of a model's files are read: of those that show one layer of each kind, or of all."""
 
 _GFX: Final = r"^gfx[0-9a-f]{3,4}$"
 _RELEASE: Final = (
@@ -58,6 +61,15 @@ def release(name: str, value: Any) -> str:
 def gpu(name: str, value: Any) -> str:
     """A GPU architecture."""
     return _matching(_GFX, "an AMD GPU architecture such as gfx942")(name, value)
+
+
+def headers(name: str, value: Any) -> Headers:
+    """Which headers are read."""
+    for mode in get_args(Headers):
+        if value == mode:
+            found: Headers = mode
+            return found
+    raise InputError(name, f"expected one of {', '.join(get_args(Headers))}, got {shown(value)}")
 
 
 def _size(name: str, value: Any, most: int = _MOST_GPUS) -> int:
@@ -235,9 +247,9 @@ def to_pairs(target: Target) -> list[tuple[str, str]]:
     ]
 
 
-def to_query(target: Target) -> str:
-    """`to_pairs` as a query, the same text for the same target."""
-    return urlencode(to_pairs(target))
+def to_query(target: Target, ignore: Iterable[str] = ()) -> str:
+    """`to_pairs` as a query, the same text for the same target, with the rules that are put aside."""
+    return urlencode([*to_pairs(target), *(("ignore", rule) for rule in ignore)])
 
 
 def texts(name: str, value: Any) -> list[str]:

@@ -1,24 +1,18 @@
 """`python -m service.worker`: calls what its input names, one call after the other, until the input ends.
 
-Both ways, eight bytes tell the length of the pickle that follows. A byte at the start says that it is ready.
+Both ways, eight bytes tell the length of the pickle that follows. A byte at the start says that it is ready. A call
+that talks gets a line as its first argument.
 """
 
 import pickle
 import sys
 import traceback
-from typing import Any, Final
+from typing import Any
 
 from fse_core import pipeline, sweep, upgrade  # noqa: F401  # loaded before the first call, whose time is counted
-from fse_core.errors import InputError, OutOfTime
+from fse_core.errors import FetchError, InputError, OutOfTime
 from service import questions  # noqa: F401
-
-LENGTH: Final = 8
-
-
-def packed(value: Any) -> bytes:
-    """The value as it is passed on."""
-    body = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
-    return len(body).to_bytes(LENGTH, "big") + body
+from service.channel import LENGTH, Line, packed
 
 
 def main() -> None:
@@ -28,8 +22,11 @@ def main() -> None:
     sink.write(b"\0")
     sink.flush()
     while head := source.read(LENGTH):
-        work, given = pickle.loads(source.read(int.from_bytes(head, "big")))
-        sink.write(packed(_answer(work, given)))
+        work, given, talks = pickle.loads(source.read(int.from_bytes(head, "big")))
+        line = Line(source, sink)
+        answer = _answer(work, (line, *given) if talks else given)
+        line.end()
+        sink.write(packed(answer))
         sink.flush()
 
 
@@ -39,6 +36,8 @@ def _answer(work: Any, given: tuple[Any, ...]) -> tuple[Any, ...]:
         return "value", work(*given)
     except InputError as error:
         return "input", error.path, error.message
+    except FetchError as error:
+        return "fetch", error.kind, error.message, error.retry_after
     except OutOfTime as error:
         return "time", error.reason
     except Exception:

@@ -8,20 +8,19 @@ from typing import Final
 
 from fastapi import APIRouter
 from starlette.requests import Request
-from starlette.responses import Response, StreamingResponse
-from starlette.types import Receive, Scope, Send
+from starlette.responses import Response
 
 from fse_core.errors import InputError
 from fse_core.read.getters import Fields
-from service import ids, limits, openapi, state
-from service.api import inputs
+from service import ids, limits, openapi, state, targets
+from service.api import inputs, streams
+from service.api.streams import EVENTS, UNBUFFERED, WAITING, Stream, event
 from service.batch import Batch, Outcome, outcomes
 from service.reports import ENGINE
 
 router = APIRouter(tags=["models"])
 
 SCHEMA: Final = "fse.batch/1"
-_EVENTS: Final = "text/event-stream"
 Outcomes = AsyncGenerator[Outcome]
 
 _SILENCE: Final = 15.0
@@ -37,10 +36,14 @@ _OUTCOME: Final = {
             "type": ["integer", "null"],
             "description": "Where the Hub cannot be reached: seconds since the answer was known to be current.",
         },
+        "worst": {
+            "enum": ["error", "warning", "info", None],
+            "description": "The severity of the gravest finding; null where there is none, or no report.",
+        },
         "problem": {"oneOf": [openapi.ref("Problem"), {"type": "null"}]},
         "report": {"oneOf": [openapi.ref("Report"), {"type": "null"}]},
     },
-    "required": ["index", "model", "warning", "age", "problem", "report"],
+    "required": ["index", "model", "warning", "age", "worst", "problem", "report"],
 }
 _SCHEMA: Final = {
     "type": "object",
@@ -70,24 +73,16 @@ _BODY: Final = {
             },
         },
         "target": {"oneOf": [openapi.ref("Target"), {"type": "null"}]},
+        "headers": {
+            **openapi.HEADERS["schema"],
+            "description": "Whether each model's headers are read, and waited for.",
+        },
     },
 }
 _EXAMPLE: Final = {
     "models": ["deepseek-ai/DeepSeek-R1-0528", "moonshotai/Kimi-K2-Instruct@main"],
     "target": {"gfx": "gfx950", "tp": 8},
 }
-
-
-class Stream(StreamingResponse):
-    """A streaming response whose source is closed as soon as nobody reads on."""
-
-    def __init__(self, source: AsyncGenerator[bytes], headers: dict[str, str], media_type: str) -> None:
-        super().__init__(source, headers=headers, media_type=media_type)
-        self._source = source
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async with aclosing(self._source):
-            await super().__call__(scope, receive, send)
 
 
 @router.post(
@@ -101,7 +96,7 @@ class Stream(StreamingResponse):
             "is there, with `done` and `total`, and `end` comes last.",
             "content": {
                 "application/json": {"schema": _SCHEMA},
-                _EVENTS: {"schema": {"type": "string"}},
+                EVENTS: {"schema": streams.schema("result", "end")},
             },
         },
         **openapi.problems("too-large", "timeout", "unsupported-media-type", "invalid-input", "busy"),
@@ -121,17 +116,18 @@ async def batch(request: Request) -> Response:
     here = state.of(request)
     found = outcomes(asked, here["reports"], here["draining"])
     headers = {"Cache-Control": "private, no-store", "X-FSE-Engine": ENGINE}
-    if _EVENTS in request.headers.get("accept", ""):
-        return Stream(_events(found, len(asked.models)), {**headers, "X-Accel-Buffering": "no"}, _EVENTS)
+    if EVENTS in request.headers.get("accept", ""):
+        return Stream(_events(found, len(asked.models)), {**headers, **UNBUFFERED}, EVENTS)
     return Stream(_whole(found), headers, "application/json")
 
 
 async def _read(request: Request) -> Batch:
     token = inputs.token(request)
-    fields = await inputs.body(request, ("models", "target"))
+    fields = await inputs.body(request, ("models", "target", "headers"))
     with inputs.reading():
         models = _models(fields, state.of(request)["settings"].batch_most)
-    return Batch(models=models, target=inputs.target(fields), token=token)
+        mode = targets.headers("headers", fields.raw.get("headers", "none"))
+    return Batch(models=models, target=inputs.target(fields), token=token, headers=mode)
 
 
 def _models(fields: Fields, most: int) -> list[tuple[str, str]]:
@@ -147,12 +143,12 @@ async def _events(found: Outcomes, total: int) -> AsyncGenerator[bytes]:
     async with aclosing(_alive(found)) as alive:
         async for done, outcome in alive:
             if outcome is None:
-                yield b": waiting\n\n"
+                yield WAITING
                 continue
             failed += outcome.problem is not None
-            yield b"event: result\ndata: " + outcome.as_json(done=done, total=total) + b"\n\n"
+            yield event("result", outcome.as_json(done=done, total=total))
     end = {"succeeded": total - failed, "failed": failed, "engine": ENGINE}
-    yield b"event: end\ndata: " + json.dumps(end).encode() + b"\n\n"
+    yield event("end", json.dumps(end).encode())
 
 
 async def _alive(found: Outcomes) -> AsyncGenerator[tuple[int, Outcome | None]]:

@@ -12,7 +12,6 @@ from starlette.responses import Response
 from fse_core.errors import InputError
 from service import ids, openapi, state
 from service.api import inputs
-from service.api.models import PROBLEMS
 from service.api.replies import Reply, keeping, remembered
 from service.comparison import compare
 from service.reports import ENGINE, Served, etag_of
@@ -71,7 +70,7 @@ _MODELS: Final = [
     responses={
         200: {"description": "Both reports.", "content": {"application/json": {"schema": _SCHEMA}}},
         304: {"description": "The comparison is the one that If-None-Match names."},
-        **openapi.problems(*PROBLEMS),
+        **openapi.problems(*openapi.OF_MODEL),
     },
     openapi_extra={
         "parameters": [
@@ -99,7 +98,7 @@ async def _made(request: Request, token: str | None) -> Reply:
     least = _least_lasting(one, other)
     headers = {"X-FSE-Engine": ENGINE, **keeping(least, seconds, pinned=all(side.pinned for side in sides))}
     etag = None if token else etag_of(body)
-    return Reply(headers, body, media_type="application/json", etag=etag, until=least.until)
+    return Reply(headers, body, etag=etag, until=least.until)
 
 
 async def served_for(request: Request, side: Side, token: str | None = None) -> Served:

@@ -14,6 +14,7 @@ from service.api.replies import for_report, has
 from service.doubt import doubtful
 from service.examples import Example
 from service.problems import Problem
+from service.questions import Check
 from service.reports import ENGINE, Reports, etag_of
 from service.targets import to_query
 
@@ -67,16 +68,18 @@ async def examples(request: Request) -> Response:
     summary="The report for a shipped model",
     response_class=Response,
     responses=openapi.report_responses("not-found", "invalid-input", "too-slow"),
-    openapi_extra={"parameters": [*openapi.PATH_PARAMETERS, *openapi.TARGET]},
+    openapi_extra={"parameters": [*openapi.PATH_PARAMETERS, openapi.IGNORE, *openapi.TARGET]},
 )
 async def report(request: Request) -> Response:
     """As for a model on the Hub; without parameters, for the target that the example is shown for."""
     here = state.of(request)
-    model, _, target = inputs.asked(request, revisions=False)
+    model, _, target = inputs.asked(request, revisions=False, also=("ignore",))
+    named = any(name != "ignore" for name in request.query_params)
     example = here["examples"].get(model)
     if example is None:
         raise Problem("not-found", f"no shipped model is named {model}")
-    served = await here["reports"].example(model, example.target_for(target, named=bool(request.query_params)))
+    question = Check(target=example.target_for(target, named=named), ignore=inputs.ignored(request))
+    served = await here["reports"].shipped(model, question)
     # A shipped model has no commit: another version of this service may ship another.
     return for_report(served, "", here["settings"].branch_seconds, pinned=False).to(request.scope)
 

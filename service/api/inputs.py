@@ -1,7 +1,7 @@
 """What callers send, read strictly; what is wrong becomes a problem that names the place."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -11,6 +11,8 @@ from starlette.requests import Request
 from fse_core.errors import FseError, InputError
 from fse_core.read.document import parse_object
 from fse_core.read.getters import Fields
+from fse_core.rules.texts import ids as rule_ids
+from fse_core.rules.texts import resolve
 from fse_core.target import Target
 from service import ids, spans, state, targets
 from service.apart import apart
@@ -53,21 +55,42 @@ def token(request: Request) -> str | None:
     return found[1]
 
 
-def asked(request: Request, *, revisions: bool = True) -> tuple[str, str, Target]:
+def asked(request: Request, *, revisions: bool = True, also: Sequence[str] = ()) -> tuple[str, str, Target]:
     """The model, the revision (where an address may name one) and the target of an address."""
     pairs = request.query_params.multi_items()
     model, revision = named(request) if revisions else (_model(request), "main")
     with reading():
-        return model, revision, targets.from_query(pairs, also=("revision",) if revisions else ())
+        return model, revision, targets.from_query(pairs, also=(*(("revision",) if revisions else ()), *also))
+
+
+def headers(request: Request, usual: targets.Headers = "none") -> targets.Headers:
+    """Which headers the address asks for."""
+    with reading():
+        given = _once(request, "headers")
+        return usual if given is None else targets.headers("headers", given)
+
+
+def ignored(request: Request) -> tuple[str, ...]:
+    """The ids of the rules whose findings the address puts aside."""
+    known = rule_ids()
+    given = [text[:100] for name, text in request.query_params.multi_items() if name == "ignore"]
+    with reading():
+        return tuple(sorted({resolve(text, known, "ignore") for text in given}))
 
 
 def named(request: Request) -> tuple[str, str]:
     """The model and the revision of an address whose other parameters are read elsewhere."""
-    given = [text for name, text in request.query_params.multi_items() if name == "revision"]
     with reading():
-        if len(given) > 1:
-            raise InputError("revision", "is given more than once")
-        return _model(request), ids.revision(given[0]) if given else "main"
+        given = _once(request, "revision")
+        return _model(request), "main" if given is None else ids.revision(given)
+
+
+def _once(request: Request, parameter: str) -> str | None:
+    """The value of a parameter that may be given once."""
+    given = [text for name, text in request.query_params.multi_items() if name == parameter]
+    if len(given) > 1:
+        raise InputError(parameter, "is given more than once")
+    return given[0] if given else None
 
 
 def example(request: Request) -> Example:

@@ -67,4 +67,4 @@ def _reply(version: str | None) -> Reply:
     """Made once: the releases do not change while the service runs."""
     told = releases_to_dict(history(None if version is None else [version]))
     body = json.dumps(told, separators=(",", ":"), ensure_ascii=True).encode()
-    return Reply(_KEPT, body, media_type="application/json", etag=etag_of(body))
+    return Reply(_KEPT, body, etag=etag_of(body))

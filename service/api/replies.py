@@ -8,9 +8,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from service import ids, state
 from service.api import inputs
 from service.recent import Recent
 from service.reports import ENGINE, Served
+from service.targets import names_release
 
 IMMUTABLE: Final = "public, max-age=31536000, immutable"
 
@@ -33,10 +35,17 @@ class Ready(Response):
 class Reply:
     """An answer made ready to be sent, again and again, until a Unix time. Without a tag it is always sent whole."""
 
-    __slots__ = ("_body", "_etag", "_head", "_short", "route", "size", "until")
+    __slots__ = ("_body", "_etag", "_head", "_short", "_status", "route", "size", "until")
 
     def __init__(
-        self, headers: Mapping[str, str], body: bytes, *, media_type: str, etag: str | None, until: float = 0.0
+        self,
+        headers: Mapping[str, str],
+        body: bytes,
+        *,
+        media_type: str = "application/json",
+        etag: str | None,
+        until: float = 0.0,
+        status: int = 200,
     ) -> None:
         tagged = headers if etag is None else {**headers, "ETag": etag}
         whole: Head = [(name.lower().encode(), value.encode()) for name, value in tagged.items()]
@@ -48,6 +57,7 @@ class Reply:
         ]
         self._body = body
         self._etag = etag
+        self._status = status
         self.size = len(body)
         self.until = until
         self.route: object = None
@@ -56,7 +66,7 @@ class Reply:
         """The whole, or 304 where the caller has it."""
         if self._etag is not None and has(scope, self._etag):
             return Ready(304, self._short, b"")
-        return Ready(200, self._head, self._body)
+        return Ready(self._status, self._head, self._body)
 
 
 class Again:
@@ -91,13 +101,24 @@ async def remembered(request: Request, make: Callable[[Request, str | None], Awa
     return reply.to(scope)
 
 
-def for_report(served: Served, location: str, branch_seconds: float, *, pinned: bool) -> Reply:
-    """A report as JSON; `location` is where the same one stands at its commit and release."""
-    headers = {"X-FSE-Engine": ENGINE, **keeping(served, branch_seconds, pinned=pinned)}
+def for_report(
+    served: Served, location: str, branch_seconds: float, *, pinned: bool, more: Mapping[str, str] | None = None
+) -> Reply:
+    """A report as JSON; `location` is where the same one stands at its commit and release, `more` are more headers."""
+    headers = {"X-FSE-Engine": ENGINE, **(more or {}), **keeping(served, branch_seconds, pinned=pinned)}
     if location and served.until:
         headers["Content-Location"] = location
     etag = None if served.private else served.etag
-    return Reply(headers, served.body, media_type="application/json", etag=etag, until=served.until)
+    return Reply(headers, served.body, etag=etag, until=served.until)
+
+
+def at_commit(
+    request: Request, served: Served, revision: str, query: str, more: Mapping[str, str] | None = None
+) -> Reply:
+    """A model's report; `query` asks for the same at the commit that is put before it."""
+    pinned = ids.is_commit(revision) and names_release(request.query_params.multi_items())
+    location = "" if pinned else f"{request.url.path}?revision={served.source.commit}&{query}"
+    return for_report(served, location, state.of(request)["settings"].branch_seconds, pinned=pinned, more=more)
 
 
 def has(scope: Scope, etag: str) -> bool:

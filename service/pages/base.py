@@ -27,6 +27,10 @@ _TEMPLATES: Final = Path(__file__).resolve().parent.parent / "templates"
 _KEPT: Final = 32 * 1024 * 1024
 """How many bytes of finished pages are kept, the latest."""
 
+_SOURCE: Final = re.compile(
+    r"(?P<path>(?:[a-z0-9_]+/)+[a-z0-9_]+\.py):(?P<line>\d{1,6})(?=[^;]{0,100}? at (?P<release>\d+\.\d+\.\d+))"
+)
+
 _finished: Final[WeakKeyDictionary[Any, Recent[tuple[bytes, str]]]] = WeakKeyDictionary()
 """By application: two of them may show different models."""
 
@@ -41,13 +45,24 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     made.globals.update(asset=address, version=fse_core.__version__, state_words=WORDS)
-    made.filters.update(ago=ago, bytes=readable, coded=_coded, began=_began)
+    made.filters.update(ago=ago, bytes=readable, coded=_coded, cited=_cited, began=_began)
     return made
 
 
 def _coded(text: str) -> Markup:
     """`words` between backticks as code."""
     return Markup(re.sub(r"`([^`]*)`", r"<code>\1</code>", str(escape(text))))
+
+
+def _cited(text: str) -> Markup:
+    """With links to the lines of a release's source that are named: `models/hy_v3.py:198 at 0.28.0`."""
+
+    def link(found: re.Match[str]) -> str:
+        path = found["path"].removeprefix("vllm/")
+        address = f"https://github.com/vllm-project/vllm/blob/v{found['release']}/vllm/{path}#L{found['line']}"
+        return f'<a href="{address}" rel="noreferrer">{found["path"]}:{found["line"]}</a>'
+
+    return Markup(_SOURCE.sub(link, str(escape(text))))
 
 
 def _began(text: str) -> str:

@@ -50,7 +50,7 @@ def cleaned(given: Iterable[tuple[str, str]]) -> Pairs:
 def _usual() -> Mapping[str, str]:
     """The text of each parameter that an address need not name, where nothing else is said."""
     told = ((name, value) for name, value in targets.usual().items() if name not in targets.ALWAYS)
-    return {name: text for name, value in told for text in targets.texts(name, value)}
+    return {"headers": "none", **{name: text for name, value in told for text in targets.texts(name, value)}}
 
 
 def values(target: Target, prefix: str = "") -> dict[str, Any]:

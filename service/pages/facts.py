@@ -1,11 +1,11 @@
 """What the pages ask the service for: reports of models and of shipped models, and the facts behind them."""
 
-from typing import Any
+from typing import Any, Final
 
 from starlette.requests import Request
 
 from fse_core.read.document import parse_object
-from fse_core.read.model import CONFIG_FILE, HF_QUANT_FILE, Model
+from fse_core.read.model import CONFIG_FILE, HF_QUANT_FILE, Document, Model
 from fse_core.report import Report
 from fse_core.target import Target
 from service import state
@@ -13,8 +13,12 @@ from service.apart import apart
 from service.api import inputs
 from service.examples import Example
 from service.problems import Problem
-from service.questions import Question
+from service.questions import Headed, Question
+from service.readings import Reading
 from service.reports import Reports, Served
+
+_GLANCE: Final = 0.2
+"""Seconds that a page waits for headers: as long as it takes where they are kept already."""
 
 
 def _reports(request: Request) -> Reports:
@@ -39,10 +43,17 @@ async def example(request: Request, name: str, target: Target) -> Served:
     return await _reports(request).example(name, target)
 
 
-async def on_hub(request: Request, name: str, revision: str, target: Target) -> Served:
-    """The report for a model on the Hub. Problem where it cannot be had."""
-    with inputs.fetching(name, revision):
-        return await _reports(request).for_model(name, revision, target)
+async def headed(request: Request, name: str, revision: str, question: Headed) -> Served | Reading | Problem:
+    """The report by the headers, their reading where that is still under way, or why they cannot be had."""
+    try:
+        with inputs.fetching(name, revision):
+            found = await _reports(request).headed(name, revision, question)
+            if isinstance(found, Served):
+                return found
+            found.reading.look()
+            return await found.wait(_GLANCE) or found.reading
+    except Problem as problem:
+        return problem
 
 
 async def answer(request: Request, name: str, revision: str, question: Question, *, shipped: bool) -> Served:
@@ -62,8 +73,15 @@ async def pasted(request: Request, config: str, hf_quant_config: str, target: Ta
     """The report for documents that somebody pasted. InputError, with the place, where they cannot be read."""
     parsed = await _parsed(config, CONFIG_FILE)
     quant = await _parsed(hf_quant_config, HF_QUANT_FILE) if hf_quant_config.strip() else None
-    return await _reports(request).for_config(parsed, quant, target)
+    documents = [Document(file=CONFIG_FILE, name="", data=_encoded(config))]
+    if quant is not None:
+        documents.append(Document(file=HF_QUANT_FILE, name=f"{HF_QUANT_FILE}:", data=_encoded(hf_quant_config)))
+    return await _reports(request).for_config(parsed, quant, target, tuple(documents))
 
 
 async def _parsed(text: str, name: str) -> dict[str, Any]:
-    return await apart(len(text), lambda: parse_object(text.encode("utf-8", "surrogatepass"), name))
+    return await apart(len(text), lambda: parse_object(_encoded(text), name))
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")

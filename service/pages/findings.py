@@ -1,17 +1,16 @@
 """Findings for people: what goes wrong, how that is known, and what to paste against it."""
 
-import json
-import shlex
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
-from fse_core.errors import InputError
-from fse_core.target import Target
-from service import targets
+from fse_core.report import Source
 from service.pages.layers import State, title_words
+from service.pages.remedies import Remedy, Subject, remedy
 
-_STATES: Final[Mapping[str, State]] = {"error": "breaks", "warning": "separate", "info": "none"}
+SEVERITIES: Final[Mapping[str, State]] = {"error": "breaks", "warning": "separate", "info": "none"}
+"""How grave a finding is, the gravest first, and the state that its icon shows."""
+
 _CONSEQUENCES: Final[Mapping[str, str]] = {
     "load_fails": "Loading fails",
     "silent_corruption": "Silently wrong output",
@@ -20,23 +19,15 @@ _CONSEQUENCES: Final[Mapping[str, str]] = {
     "slower": "Slower",
     "none": "Worth knowing",
 }
-_SAFETY: Final[Mapping[str, str]] = {
-    "lossless": "changes no number",
-    "changes-numerics": "changes numerics",
-    "needs-evaluation": "needs an evaluation of the model",
-}
-Place = Callable[[Target], str]
-"""The page's address for another target."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Remedy:
-    """A fix: its summary, what it costs, what to paste (empty where there is nothing), and the page with it applied."""
+class Spot:
+    """Where a piece of evidence stands; `link` is empty where nobody else can look there."""
 
-    summary: str
-    safety: str
-    text: str
-    language: str
+    file: str
+    place: str
+    pointer: str
     link: str
 
 
@@ -53,74 +44,37 @@ class Told:
     where: str
     message: str
     evidence: tuple[str, ...]
+    spots: tuple[Spot, ...]
     fixes: tuple[Remedy, ...]
 
 
-def told(report: Mapping[str, Any], target: Target, place: Place | None) -> tuple[Told, ...]:
-    """The findings of an `fse.report/1` object, the gravest first."""
-    shown = [_told(finding, target, place) for finding in report["findings"]]
-    return tuple(sorted(shown, key=lambda one: list(_STATES).index(one.severity)))
+def told(findings: Iterable[Mapping[str, Any]], subject: Subject) -> tuple[Told, ...]:
+    """Findings of an `fse.report/1` object, the gravest first."""
+    shown = [_told(finding, subject) for finding in findings]
+    return tuple(sorted(shown, key=lambda one: list(SEVERITIES).index(one.severity)))
 
 
-def _told(finding: Mapping[str, Any], target: Target, place: Place | None) -> Told:
+def _told(finding: Mapping[str, Any], subject: Subject) -> Told:
     likely = finding["confidence"] != "certain" and finding["severity"] == "error"
     return Told(
         rule=finding["rule"],
         name=finding["name"],
-        state="risky" if likely else _STATES[finding["severity"]],
+        state="risky" if likely else SEVERITIES[finding["severity"]],
         severity=finding["severity"],
         sure=finding["confidence"] == "certain",
         title=f"{_CONSEQUENCES[finding['consequence']]}{', likely' if likely else ''}",
         where=title_words(finding["part"], finding["layers"]) if finding["layers"] else "",
         message=finding["message"],
         evidence=tuple(finding["evidence"]),
-        fixes=tuple(_remedy(fix, target, place) for fix in finding["fixes"]),
+        spots=tuple(_spot(place, subject.source) for place in finding["places"]),
+        fixes=tuple(remedy(fix, subject) for fix in finding["fixes"]),
     )
 
 
-def _remedy(fix: Mapping[str, Any], target: Target, place: Place | None) -> Remedy:
-    text, language = _text(fix)
-    changed = _applied(fix, target)
-    return Remedy(
-        summary=fix["summary"],
-        safety=_SAFETY[fix["safety"]],
-        text=text,
-        language=language,
-        link=place(changed) if place is not None and changed is not None else "",
-    )
-
-
-def _text(fix: Mapping[str, Any]) -> tuple[str, str]:
-    patch = fix["patch"]
-    match fix["kind"]:
-        case "env":
-            return "\n".join(f"{name}={shlex.quote(value)}" for name, value in patch.items()), "Environment"
-        case "quantization_config":
-            return f"--quantization-config {shlex.quote(json.dumps(patch['quantization_config']))}", "Shell"
-        case "flag":
-            return " \\\n".join(_flags(patch)), "Shell"
-        case "config_patch":
-            return json.dumps(patch, indent=2), "Into config.json"
-        case _:
-            return "", ""
-
-
-def _flags(patch: Mapping[str, Any]) -> Iterator[str]:
-    for name, value in patch.items():
-        flag = f"--{name.replace('_', '-')}"
-        yield flag if value is True else f"{flag} {shlex.quote(str(value))}"
-
-
-def _applied(fix: Mapping[str, Any], target: Target) -> Target | None:
-    """The target with the fix, None where it is not a matter of the target or the service would refuse it."""
-    patch: Mapping[str, Any] = fix["patch"]
-    if fix["kind"] == "env":
-        return replace(target, environment={**target.environment, **patch})
-    if fix["kind"] not in ("release", "quantization_config"):
-        return None
-    overlay = patch.get("quantization_config", target.overlay)
-    changed = replace(target, vllm=patch.get("vllm", target.vllm), overlay=overlay)
-    try:
-        return targets.from_query(targets.to_pairs(changed))
-    except InputError:
-        return None
+def _spot(place: Mapping[str, Any], source: Source | None) -> Spot:
+    file = place["file"].rpartition("/")[2]
+    link = ""
+    if source is not None and source.kind == "hub" and source.commit and place["line"]:
+        link = f"https://huggingface.co/{source.id}/blob/{source.commit}/{file}#L{place['line']}"
+    words = f"line {place['line']}, column {place['column']}" if place["line"] else ""
+    return Spot(file=file, place=words, pointer=place["pointer"], link=link)

@@ -6,18 +6,16 @@ from typing import Any
 
 from fastapi import APIRouter
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 
 from fse_core.output.words.summary import option_words
 from fse_core.target import Target
-from service import spans, targets
+from service import spans
 from service.api import inputs
 from service.pages import controls, facts
+from service.pages.about import About, shown
 from service.pages.base import answer, html, kept
-from service.pages.controls import Pairs
-from service.pages.errors import error_page
 from service.pages.matrix_view import table_of
-from service.problems import Problem
 from service.reports import Served
 
 router = APIRouter()
@@ -36,14 +34,8 @@ async def example(request: Request) -> Response:
 
 
 async def _answer(request: Request, *, shipped: bool) -> Response:
-    given = request.query_params.multi_items()
-    clean = controls.cleaned(given)
-    if clean != given:
-        return RedirectResponse(controls.link(request.url.path, clean), 303)
-    try:
-        return await _found(request, shipped)
-    except Problem as problem:
-        return error_page(request, problem, "{org}/{name}".format(**request.path_params))
+    clean = controls.cleaned(request.query_params.multi_items())
+    return await shown(request, clean, lambda: _found(request, shipped))
 
 
 async def _found(request: Request, shipped: bool) -> Response:
@@ -54,8 +46,10 @@ async def _found(request: Request, shipped: bool) -> Response:
         asked = spans.matrix(pairs, found, () if shipped else ("revision",))
     served = await facts.answer(request, name, revision, asked.question, shipped=shipped)
 
+    about = About(name=name, revision=revision, shipped=shipped)
+
     async def make() -> bytes:
-        context = _context(served, name, revision, asked.question.target, shipped=shipped)
+        context = _context(served, about, asked.question.target)
         return html(request, "matrix.html", {**context, "json_link": controls.link(f"/v1{request.url.path}", pairs)})
 
     if served.warning is not None:
@@ -63,20 +57,14 @@ async def _found(request: Request, shipped: bool) -> Response:
     return await kept(request, served.etag, make)
 
 
-def _context(served: Served, name: str, revision: str, target: Target, *, shipped: bool) -> dict[str, Any]:
-    path = f"/{'examples' if shipped else 'models'}/{name}"
-    asked: Pairs = [] if revision == "main" else [("revision", revision)]
-
-    def place(vllm: str, gfx: str) -> str:
-        return controls.link(path, asked, targets.to_pairs(replace(target, vllm=vllm, gfx=gfx)))
-
+def _context(served: Served, about: About, target: Target) -> dict[str, Any]:
     data = json.loads(served.body)
     return {
-        "table": table_of(data, place),
+        "table": table_of(data, lambda vllm, gfx: about.at(replace(target, vllm=vllm, gfx=gfx))),
         "served": served,
-        "name": name,
-        "revision": revision,
+        "name": about.name,
+        "revision": about.revision,
         "options": ", ".join(option_words(data["options"])),
         "form": controls.values(target),
-        "model_link": controls.link(path, asked, targets.to_pairs(target)),
+        "model_link": about.at(target),
     }

@@ -1,11 +1,14 @@
 """A model's page: the verdict, every layer, the reasons, and what to paste."""
 
 import json
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from fastapi import APIRouter
 from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 
 from fse_core import releases
 from fse_core.read.model import Model
@@ -15,11 +18,13 @@ from service import spans, targets
 from service.apart import apart
 from service.api import inputs
 from service.pages import controls, facts
+from service.pages.about import About, shown
 from service.pages.base import answer, html, kept
 from service.pages.controls import Pairs
-from service.pages.errors import error_page
+from service.pages.headers_view import Reading, reading_of, stored_of
 from service.pages.view import view_of
 from service.problems import Problem
+from service.questions import Check, Headed
 from service.reports import Served
 
 router = APIRouter()
@@ -42,74 +47,122 @@ async def _answer(request: Request, *, shipped: bool) -> Response:
     clean = controls.cleaned(given)
     if shipped and given and not clean:
         clean = targets.to_pairs(targets.from_query([]))  # an example's address without parameters means its own target
-    if clean != given:
-        return RedirectResponse(controls.link(request.url.path, clean), 303)
-    try:
-        return await _found(request, shipped)
-    except Problem as problem:
-        return error_page(request, problem, "{org}/{name}".format(**request.path_params))
+    return await shown(request, clean, lambda: _shipped(request) if shipped else _on_hub(request))
 
 
-async def _found(request: Request, shipped: bool) -> Response:
-    name, revision, target = inputs.asked(request, revisions=not shipped)
-    made_up = False
-    if shipped:
-        found = facts.shipped(request, name)
-        target, made_up = found.target_for(target, named=bool(request.query_params)), found.made_up
-        served = await facts.example(request, name, target)
-    else:
-        served = await facts.on_hub(request, name, revision, target)
+async def _shipped(request: Request) -> Response:
+    name, _, target = inputs.asked(request, revisions=False, also=("ignore",))
+    found, ignore = facts.shipped(request, name), inputs.ignored(request)
+    target = found.target_for(target, named=any(key != "ignore" for key in request.query_params))
+    about = About(name=name, revision="main", shipped=True)
+    served = await facts.answer(request, name, "main", Check(target=target, ignore=ignore), shipped=True)
+    return await _page(request, Asked(about=about, target=target, served=served, made_up=found.made_up, ignore=ignore))
+
+
+async def _on_hub(request: Request) -> Response:
+    """By the headers where they were asked for and are there; meanwhile, and where they cannot be had, without them."""
+    name, revision, target = inputs.asked(request, also=("headers", "ignore"))
+    mode, ignore = inputs.headers(request), inputs.ignored(request)
+    about = About(name=name, revision=revision, shipped=False)
+    served = await facts.answer(request, name, revision, Check(target=target, ignore=ignore), shipped=False)
+    asked = Asked(about=about, target=target, served=served, mode=mode, ignore=ignore)
+    if mode != "none":
+        found = await facts.headed(request, name, revision, Headed(target=target, mode=mode, ignore=ignore))
+        match found:
+            case Served():
+                asked = replace(asked, served=found)
+            case Problem():
+                asked = replace(asked, trouble=found)
+            case _:
+                asked = replace(asked, reading=reading_of(found.progress))
+    return await _page(request, asked)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """What the page shows: an answer, or one without headers while `reading` goes on or where there is `trouble`."""
+
+    about: About
+    target: Target
+    served: Served
+    made_up: bool = False
+    mode: targets.Headers = "none"
+    ignore: tuple[str, ...] = ()
+    reading: Reading | None = None
+    trouble: Problem | None = None
+
+
+async def _page(request: Request, asked: Asked) -> Response:
+    served = asked.served
 
     async def make() -> bytes:
         model = await facts.model_of(request, served)
+        return await apart(len(served.body), lambda: html(request, "model.html", _context(asked, model)))
 
-        def made() -> bytes:
-            context = _context(served, name, revision, target, model, shipped=shipped, made_up=made_up)
-            return html(request, "model.html", context)
-
-        return await apart(len(served.body), made)
-
-    if served.private or served.warning is not None:
+    if served.warning is not None or asked.reading or asked.trouble:
         return answer(await make())
     return await kept(request, served.etag, make)
 
 
-def _context(
-    served: Served,
-    name: str,
-    revision: str,
-    target: Target,
-    model: Model | None,
-    *,
-    shipped: bool,
-    made_up: bool,
-) -> dict[str, Any]:
-    path = f"/{'examples' if shipped else 'models'}/{name}"
-    asked: Pairs = [] if revision == "main" else [("revision", revision)]
-    told = targets.to_pairs(target)
-    exact: Pairs = [("revision", served.source.commit)] if served.source.commit else []
+def _context(asked: Asked, model: Model | None) -> dict[str, Any]:
+    about, target, served = asked.about, asked.target, asked.served
+    report = json.loads(served.body)
+    launched = not asked.made_up
+    return {
+        "view": view_of(report, served.source, target, model, partial(_at, asked), launched=launched),
+        "stored": None if served.stored is None else stored_of(served.stored, report["findings"]),
+        "asked": asked,
+        "served": served,
+        "shipped": about.shipped,
+        "made_up": asked.made_up,
+        "name": about.name,
+        "revision": about.revision,
+        "form": controls.values(target),
+        **_links(asked),
+    }
+
+
+def _links(asked: Asked) -> dict[str, Any]:
+    about, target = asked.about, asked.target
+    told, more = targets.to_pairs(target), _more(asked.mode, asked.ignore)
+    exact: Pairs = [("revision", asked.served.source.commit)] if asked.served.source.commit else []
     gpu, rest = [("gfx", target.gfx)], spans.rest(target)
     other_gpu = [] if target.gfx in GPUS else [("gfx", gfx) for gfx in (*GPUS, target.gfx)]
-
-    def place(changed: Target) -> str:
-        return controls.link(path, asked, targets.to_pairs(changed))
-
+    modes: Sequence[targets.Headers] = ("sample", "full")
     return {
-        "view": view_of(json.loads(served.body), served.source, target, model, place),
-        "served": served,
-        "shipped": shipped,
-        "made_up": made_up,
-        "name": name,
-        "revision": revision,
-        "form": controls.values(target),
-        "permalink": controls.link(path, exact, told),
-        "json_link": controls.link(f"/v1/{'examples' if shipped else 'models'}/{name}", exact or asked, told),
-        "badge_link": controls.link(f"/badge/{name}.svg", asked, told),
-        "page_link": controls.link(path, asked, told),
-        "matrix_link": controls.link(f"{path}/matrix", asked, other_gpu, rest),
-        "upgrade_link": controls.link(f"{path}/upgrade", asked, _ends(target), gpu, rest),
-        "compare_link": controls.link("/compare", [("a", name), ("b", name)], _twice(told)),
+        "permalink": controls.link(about.path, exact, told, more),
+        "json_link": controls.link(f"/v1{about.path}", exact or about.asked, told, more),
+        "badge_link": controls.link(f"/badge/{about.name}.svg", about.asked, told, _more(asked.mode, ())),
+        "page_link": about.link("", told, _more(asked.mode, ())),
+        "here_link": about.link("", told, more),
+        "events_link": controls.link(f"/v1{about.path}/headers", about.asked, told, more),
+        "headers_links": {mode: about.link("", told, _more(mode, asked.ignore)) for mode in modes},
+        "aside": partial(_aside, asked),
+        "back": partial(_back, asked),
+        "matrix_link": about.link("/matrix", other_gpu, rest),
+        "upgrade_link": about.link("/upgrade", _ends(target), gpu, rest),
+        "compare_link": controls.link("/compare", [("a", about.name), ("b", about.name)], _twice(told)),
     }
+
+
+def _at(asked: Asked, target: Target) -> str:
+    """This page for another target."""
+    return asked.about.link("", targets.to_pairs(target), _more(asked.mode, asked.ignore))
+
+
+def _aside(asked: Asked, rule: str) -> str:
+    """This page without the rule's findings."""
+    return _at(replace(asked, ignore=tuple(sorted({*asked.ignore, rule}))), asked.target)
+
+
+def _back(asked: Asked, rule: str) -> str:
+    """This page with them again."""
+    return _at(replace(asked, ignore=tuple(one for one in asked.ignore if one != rule)), asked.target)
+
+
+def _more(mode: targets.Headers, ignore: Sequence[str]) -> Pairs:
+    """What an address says besides the target."""
+    return [*([] if mode == "none" else [("headers", str(mode))]), *(("ignore", rule) for rule in ignore)]
 
 
 def _ends(target: Target) -> Pairs:

@@ -5,22 +5,21 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
-from urllib.parse import quote
 
 from fastapi import APIRouter
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from fse_core import releases
-from fse_core.target import Target
-from service import ids, spans, targets
+from service import ids, spans
 from service.api import inputs
 from service.pages import controls, facts
+from service.pages.about import About, shown
 from service.pages.base import answer, html, kept, page
-from service.pages.controls import Pairs
 from service.pages.errors import error_page
-from service.pages.findings import Place, Told, told
+from service.pages.findings import told
 from service.pages.layers import State
+from service.pages.remedies import Subject
 from service.pages.upgrade_view import change_of
 from service.pages.verdict import Verdict, verdict_of
 from service.problems import Problem
@@ -61,11 +60,9 @@ async def start(request: Request) -> Response:
             model, revision = ids.model_and_revision(named[0], "model")
     except Problem as problem:
         return error_page(request, problem)
-    asked: Pairs = [] if revision == "main" else [("revision", revision)]
     rest = [(name, text) for name, text in given if name != "model"]
     made_up = any(example.made_up and example.name == model for example in facts.examples(request))
-    path = f"/{'examples' if made_up else 'models'}/{quote(model)}/upgrade"
-    return RedirectResponse(controls.link(path, asked, rest), 303)
+    return RedirectResponse(About(name=model, revision=revision, shipped=made_up).link("/upgrade", rest), 303)
 
 
 @router.get("/models/{org}/{name}/upgrade")
@@ -81,19 +78,13 @@ async def example(request: Request) -> Response:
 
 
 async def _answer(request: Request, *, shipped: bool) -> Response:
-    given = request.query_params.multi_items()
-    clean = controls.cleaned(given)
+    clean = controls.cleaned(request.query_params.multi_items())
     have = dict(clean)
     if "from" not in have:
         clean.insert(0, ("from", releases.known()[-2]))
     if "to" not in have:
         clean.insert(1, ("to", releases.known()[-1]))
-    if clean != given:
-        return RedirectResponse(controls.link(request.url.path, clean), 303)
-    try:
-        return await _found(request, shipped)
-    except Problem as problem:
-        return error_page(request, problem, "{org}/{name}".format(**request.path_params))
+    return await shown(request, clean, lambda: _found(request, shipped))
 
 
 async def _found(request: Request, shipped: bool) -> Response:
@@ -108,24 +99,20 @@ async def _found(request: Request, shipped: bool) -> Response:
         *(facts.answer(request, name, revision, one, shipped=shipped) for one in questions)
     )
 
+    about = About(name=name, revision=revision, shipped=shipped)
+
     async def make() -> bytes:
-        path = f"/{'examples' if shipped else 'models'}/{name}"
-        asked: Pairs = [] if revision == "main" else [("revision", revision)]
         sides = [
-            Side(
-                vllm=target.vllm,
-                verdict=verdict_of(json.loads(one.body)),
-                link=controls.link(path, asked, targets.to_pairs(target)),
-            )
+            Side(vllm=target.vllm, verdict=verdict_of(json.loads(one.body)), link=about.at(target))
             for target, one in zip(ends, both, strict=True)
         ]
         context = {
-            **_context(json.loads(served.body), question, path, asked),
+            **_context(json.loads(served.body), question, about),
             "served": served,
             "sides": sides,
             "name": name,
             "revision": revision,
-            "json_link": controls.link(f"/v1{path}/diff", pairs),
+            "json_link": controls.link(f"/v1{about.path}/diff", pairs),
         }
         return html(request, "upgrade.html", context)
 
@@ -134,12 +121,11 @@ async def _found(request: Request, shipped: bool) -> Response:
     return await kept(request, served.etag, make)
 
 
-def _context(diff: Mapping[str, Any], question: Upgrade, path: str, asked: Pairs) -> dict[str, Any]:
-    def place(target: Target) -> str:
-        return controls.link(path, asked, targets.to_pairs(target))
-
+def _context(diff: Mapping[str, Any], question: Upgrade, about: About) -> dict[str, Any]:
     state, word = _OUTCOMES[diff["outcome"]]
-    appeared, gone = (_findings(diff[name], question.target, place) for name in ("appeared", "gone"))
+    subject = Subject(target=question.target, place=about.at)
+    appeared, gone = (told(diff[name], subject) for name in ("appeared", "gone"))
+    turned = [("from", question.new), ("to", question.old), ("gfx", question.target.gfx), *spans.rest(question.target)]
     return {
         "state": state,
         "word": word,
@@ -149,15 +135,5 @@ def _context(diff: Mapping[str, Any], question: Upgrade, path: str, asked: Pairs
         "steps": diff["steps"],
         "back": diff["back"],
         "form": {**controls.values(question.target), "from": question.old, "to": question.new},
-        "turned_link": controls.link(
-            f"{path}/upgrade", asked, [("from", question.new), ("to", question.old)], _rest(question)
-        ),
+        "turned_link": about.link("/upgrade", turned),
     }
-
-
-def _rest(question: Upgrade) -> Pairs:
-    return [("gfx", question.target.gfx), *spans.rest(question.target)]
-
-
-def _findings(findings: list[Mapping[str, Any]], target: Target, place: Place) -> tuple[Told, ...]:
-    return told({"findings": findings}, target, place)

@@ -87,13 +87,75 @@ async function bring(place) {
   if (told) told.textContent = "";
 }
 
+/** What a screen reader is told of something that changed by itself. @param {string} words */
+function announce(words) {
+  const news = document.getElementById("news");
+  if (news) news.textContent = words;
+}
+
+/** @param {number} size */
+function readable(size) {
+  const units = ["bytes", "KiB", "MiB", "GiB"];
+  let step = 0;
+  for (; size >= 1024 && step < units.length - 1; step += 1) size /= 1024;
+  return `${step ? size.toFixed(1) : size} ${units[step]}`;
+}
+
+/** Shows how far the reading of headers is, and then the page that counts them. @param {HTMLElement} place */
+function follow(place) {
+  const bar = place.querySelector("progress");
+  const source = new EventSource(place.dataset.follow ?? "");
+  source.addEventListener("progress", (event) => {
+    const { state, files, bytes } = JSON.parse(event.data);
+    const title = place.querySelector("h2");
+    title.textContent = title.dataset[state] ?? title.textContent;
+    if (files.total) {
+      bar.max = files.total;
+      bar.value = files.done;
+      place.querySelector("[data-files]").textContent = `${files.done} of ${files.total} files`;
+    }
+    place.querySelector("[data-bytes]").textContent = readable(bytes);
+  });
+  source.addEventListener("end", () => { source.close(); renew(); });
+  // Asked again by itself it would begin the reading anew; the link to look again is there.
+  source.addEventListener("error", () => source.close());
+}
+
+/** Puts the page as it is now in the place of this one, unless somebody is busy with its form. */
+async function renew() {
+  const main = document.getElementById("main");
+  const words = "The headers were read; look again to see the answer that counts them.";
+  if (document.activeElement?.closest("form")) {
+    announce(words);
+    return;
+  }
+  try {
+    const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    const inside = main.contains(document.activeElement);
+    document.title = page.title;
+    main.replaceChildren(...[...page.getElementById("main").childNodes].map((node) => document.adoptNode(node)));
+    if (inside) main.focus();
+    enliven();
+    announce(document.querySelector("[data-follow]") ? words : "The headers were read, and the answer counts them.");
+  } catch {
+    announce(words);
+  }
+}
+
 const near = new IntersectionObserver((seen) => {
   for (const entry of seen) if (entry.isIntersecting) { near.unobserve(entry.target); bring(entry.target); }
 }, { rootMargin: "400px" });
 
-reveal(".copy, .filter, .tools");
-document.querySelectorAll(".strip").forEach(walk);
-for (const place of document.querySelectorAll("[data-lazy]")) near.observe(place);
+/** Makes what the page holds now more convenient. */
+function enliven() {
+  reveal(".copy, .filter, .tools");
+  document.querySelectorAll(".strip").forEach(walk);
+  for (const place of document.querySelectorAll("[data-lazy]")) near.observe(place);
+}
+
+enliven();
+document.querySelectorAll("[data-follow]").forEach(follow);
 document.addEventListener("click", (event) => {
   const button = event.target.closest("button");
   if (button?.dataset.copy) copy(button);

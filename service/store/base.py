@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-Kind = Literal["files", "report", "branch", "refusal"]
-"""files: the raw facts of (repo, commit). report: the JSON of (commit, target, engine). branch: the commit that a
-revision stood for. refusal: why the Hub gave nothing."""
+Kind = Literal["files", "header", "report", "progress", "branch", "refusal"]
+"""files: the raw facts of (repo, commit). header: that of a safetensors file of (repo, commit). report: the JSON of
+(commit, target, engine). progress: how far a worker is with reading headers. branch: the commit that a revision stood
+for. refusal: why the Hub gave nothing."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,7 +20,14 @@ _PREFIX: Final = "fse:1:"
 _PATIENCE: Final = 2.0
 _CONNECTIONS: Final = 32
 _DAY: Final = 24 * 3600
-_LIFETIMES: Final[dict[Kind, int]] = {"files": 90 * _DAY, "report": 30 * _DAY, "branch": 90 * _DAY, "refusal": _DAY}
+_LIFETIMES: Final[dict[Kind, int]] = {
+    "files": 90 * _DAY,
+    "header": 30 * _DAY,
+    "report": 30 * _DAY,
+    "progress": 60,
+    "branch": 90 * _DAY,
+    "refusal": _DAY,
+}
 """Seconds after which an entry goes; what goes when its memory is full is the server's matter."""
 
 _STORED: Final = struct.Struct(">d")

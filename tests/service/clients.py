@@ -17,7 +17,10 @@ ROOT = Path(__file__).parents[2]
 
 MODEL = "org/name"
 URL = f"/v1/models/{MODEL}"
-CONFIG = {**DEEPSEEK, "quantization_config": FP8_BLOCK}
+WIDE = {**DEEPSEEK, "moe_intermediate_size": 1024}
+"""Wide enough for blocks of 128 on 8 GPUs."""
+
+CONFIG = {**WIDE, "quantization_config": FP8_BLOCK}
 NVFP4 = {
     "producer": {"name": "modelopt"},
     "quantization": {"quant_algo": "NVFP4", "kv_cache_quant_algo": None, "group_size": 16, "exclude_modules": []},

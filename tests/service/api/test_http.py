@@ -67,7 +67,7 @@ def test_a_fault_of_ours_is_told_without_its_words(
     async def broken(*_: Any) -> None:
         raise RuntimeError("the inner workings, with hf_secretsecret")
 
-    monkeypatch.setattr(Reports, "for_model", broken)
+    monkeypatch.setattr(Reports, "answer", broken)
     with serving(tmp_path) as client:
         response = client.get(URL)
     told = problem(response, 500, "internal-error")
@@ -175,10 +175,13 @@ def test_the_document(client: TestClient) -> None:
     assert set(ids.values()) == {1}
     assert {path for path, _, _ in operations} == {
         "/v1/models/{org}/{name}",
+        "/v1/models/{org}/{name}/headers",
         "/v1/models/{org}/{name}/matrix",
         "/v1/models/{org}/{name}/diff",
         "/v1/releases",
         "/v1/releases/{version}",
+        "/v1/rules",
+        "/v1/rules/{id}",
         "/v1/check",
         "/v1/batch",
         "/v1/compare",

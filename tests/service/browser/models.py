@@ -3,15 +3,16 @@
 from typing import Any
 
 from tests.hub_server import HubServer
-from tests.models import DEEPSEEK, FP8_BLOCK
-from tests.service.clients import files
+from tests.models import FP8_BLOCK
+from tests.service.clients import WIDE, files
+from tests.service.headers import checkpoint, plain_shared, with_a_wrong_index
 
 _APART = [f"model.layers.{i}.mlp.shared_experts.{name}_proj" for i in (3, 4, 5) for name in ("gate", "up", "down")]
 _ONE_SHARD = [f"model.layers.{i}.mlp.shared_experts.gate_proj" for i in (3, 4, 5)]
 
 
 def _deepseek(**block: Any) -> dict[str, Any]:
-    return {**DEEPSEEK, "quantization_config": {**FP8_BLOCK, **block}}
+    return {**WIDE, "quantization_config": {**FP8_BLOCK, **block}}
 
 
 CONFIGS: dict[str, dict[str, Any]] = {
@@ -24,8 +25,17 @@ CONFIGS: dict[str, dict[str, Any]] = {
 }
 
 
+SLOW = tuple(f"org/slow-{number}" for number in range(4))
+"""Models whose headers take a while, one for each test: what was read once is there for all targets."""
+
+
 def fill(hub: HubServer) -> None:
-    """Adds them, and a gated one."""
+    """Adds them, a gated one, and some that have headers."""
     for name, config in CONFIGS.items():
         hub.add(name, files(config))
     hub.add("org/gated", files(_deepseek()), gated=True)
+    hub.add("org/stored", checkpoint(plain_shared()))
+    for name in SLOW:
+        hub.add(name, checkpoint(plain_shared(), 16))
+    hub.fail("org/slow-.*/resolve/.*-of-00016.safetensors", delay=1.5)
+    hub.add("org/no-index", with_a_wrong_index())

@@ -19,6 +19,8 @@ PAGES = {
     "breaks": "/models/org/apart?vllm=0.28.0",
     "at-risk": "/examples/nvidia/DeepSeek-V3-0324-NVFP4?vllm=0.28.0&gfx=gfx942&tp=8",
     "in-vain": "/examples/example/GLM-4.5-FP8-one-layer-ignored?vllm=0.33.0&gfx=gfx942&tp=4",
+    "headers": "/models/org/stored?headers=full",
+    "headers-unreadable": "/models/org/no-index?headers=full",
     "unknown-release": "/models/org/fused?vllm=0.34.0",
     "not-applicable": "/models/org/dense",
     "undecided": "/models/org/markup",
@@ -33,6 +35,9 @@ PAGES = {
     "release": "/releases/0.33.0",
     "release-without-a-gate": "/releases/0.28.0",
     "no-such-release": "/releases/0.34.0",
+    "rules": "/rules",
+    "rule": "/rules/FSE101",
+    "no-such-rule": "/rules/FSE999",
     "compare": "/compare",
     "compared": "/compare?a=org/fused&b=org/apart&b.gfx=gfx950",
     "playground": "/playground",
@@ -67,6 +72,22 @@ def whole(page: Page) -> None:
     for place in page.locator("[data-lazy]").all():
         place.scroll_into_view_if_needed()
         expect(place.locator("#matrix-body")).to_be_visible(timeout=20_000)
+
+
+def test_axe_on_headers_that_are_being_read(browser: Browser, site: str, watch: Watch, axe: str) -> None:
+    context = browser.new_context(base_url=site, viewport={"width": 320, "height": 700}, reduced_motion="reduce")
+    watch.over(context)
+    page = context.new_page()
+    page.route("**/headers?**", lambda route: route.abort())
+    page.goto("/models/org/slow-3?headers=full&tp=8")
+    expect(page.get_by_role("progressbar", name="headers")).to_be_visible()
+    page.evaluate(axe)
+    found = page.evaluate("axe.run()")
+    wide = page.evaluate("document.documentElement.scrollWidth > innerWidth")
+    context.close()
+    watch.wrong.clear()  # the stream that was kept from it
+    assert [_told(one) for one in found["violations"] if one["impact"] in ("serious", "critical")] == []
+    assert not wide
 
 
 def _told(violation: dict[str, Any]) -> str:

@@ -53,10 +53,10 @@ def test_other_verdicts(page: Page, name: str, word: str) -> None:
 
 def test_the_bytes_of_the_slots_are_told_with_how(page: Page) -> None:
     page.goto("/models/org/fused?tp=2")
-    expect(page.locator(".figures")).to_contain_text("192.0 KiB")
+    expect(page.locator(".figures")).to_contain_text("768.2 KiB")
     page.get_by_text("How this was computed").click()
-    # Three matrices of 256 by 128 bytes, each with 2 scales of 4 bytes, in two layers.
-    expect(page.get_by_text("that is 196,656 bytes")).to_be_visible()
+    # Three matrices of 256 by 512 bytes, each with 8 scales of 4 bytes, in two layers.
+    expect(page.get_by_text("that is 786,624 bytes")).to_be_visible()
 
 
 def test_the_table_lists_every_layer(page: Page) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from fse_core.errors import InputError, OutOfTime
+from fse_core.errors import FetchError, InputError, OutOfTime
 from service.lane import asking
 from service.problems import Problem
 from service.processes import Processes
@@ -52,6 +52,43 @@ def test_one_that_takes_too_long_is_stopped_and_replaced() -> None:
         assert await processes.run(os.getpid) != first
 
     with_processes(work, seconds=1.0)
+
+
+def test_work_that_talks_is_heard_and_answered_until_it_is_over() -> None:
+    async def work(processes: Processes) -> None:
+        told: list[tuple[str, int]] = []
+
+        async def heard(kind: str, number: int) -> int | None:
+            told.append((kind, number))
+            return number * 2 if kind != "told" else None
+
+        first, answers = await processes.talk(heard, slow.chat, 3)
+        assert answers == [0, 2, 4]
+        spoken = [one for one in told if one[0] != "late"]
+        assert spoken == [(kind, number) for number in range(3) for kind in ("told", "asked")]
+        # What its thread says now would be taken for the next answer.
+        for _ in range(20):
+            assert await processes.run(os.getpid) == first
+            await asyncio.sleep(0.02)
+
+    with_processes(work)
+
+
+def test_who_hears_too_much_stops_it() -> None:
+    async def work(processes: Processes) -> None:
+        first: int = await processes.run(os.getpid)
+
+        async def heard(*_: object) -> None:
+            raise Problem("rate-limited", "enough")
+
+        with pytest.raises(Problem, match="enough"):
+            await processes.talk(heard, slow.chat, 3)
+        assert not alive(first)
+        with pytest.raises(FetchError) as caught:
+            await processes.run(slow.lost)
+        assert (caught.value.kind, caught.value.retry_after) == ("rate_limited", 7.0)
+
+    with_processes(work)
 
 
 def test_none_is_left_when_the_service_ends() -> None:

@@ -10,10 +10,12 @@ from starlette.testclient import TestClient
 from fse_core import Target, check
 from fse_core.output.json import report_to_dict
 from fse_core.read.source import model_from_dict
+from fse_core.report import Source
 from service import badge
 from service.doubt import doubtful
 from service.pages.findings import told
 from service.pages.layers import layers_of
+from service.pages.remedies import Subject
 from service.pages.verdict import verdict_of
 from service.pages.view import view_of
 from tests.hub_server import HubServer
@@ -118,6 +120,7 @@ def test_every_kind_of_fix_has_something_to_do() -> None:
     fixes = [
         {"kind": "env", "patch": {"A": "1 2"}},
         {"kind": "flag", "patch": {"enable_expert_parallel": True, "moe_backend": "aiter"}},
+        {"kind": "flag", "patch": {"--ep": True}},
         {
             "kind": "quantization_config",
             "patch": {"vllm": "0.32.0", "quantization_config": {"targets": {"*": "mxfp4"}}},
@@ -128,16 +131,47 @@ def test_every_kind_of_fix_has_something_to_do() -> None:
     ]
     told_fixes = [{**fix, "summary": "do it", "safety": "lossless"} for fix in fixes]
     finding = {**_bad()[0]["findings"][0], "fixes": told_fixes}
-    (one,) = told({"findings": [finding]}, Target(vllm="0.28.0"), lambda target: f"{target.vllm} {target.environment}")
-    assert [fix.text for fix in one.fixes] == [
-        "A='1 2'",
-        "--enable-expert-parallel \\\n--moe-backend aiter",
-        f"--quantization-config '{json.dumps({'targets': {'*': 'mxfp4'}})}'",
-        '{\n  "quantization_config": {\n    "exclude": [\n      "a"\n    ]\n  }\n}',
-        "",
-        "",
+    target = Target(vllm="0.28.0")
+    subject = Subject(target=target, place=lambda target: f"{target.vllm} {target.environment} {target.ep}")
+    (one,) = told([finding], subject)
+    assert [[paste.text for paste in fix.pastes] for fix in one.fixes] == [
+        ["A='1 2'"],
+        ["--enable-expert-parallel \\\n--moe-backend aiter"],
+        ["--enable-expert-parallel"],
+        [f"--quantization-config '{json.dumps({'targets': {'*': 'mxfp4'}})}'"],
+        ['{\n  "quantization_config": {\n    "exclude": [\n      "a"\n    ]\n  }\n}'],
+        [],
+        [],
     ]
-    assert [fix.link for fix in one.fixes] == ["0.28.0 {'A': '1 2'}", "", "0.32.0 {}", "", "0.29.0 {}", ""]
+    links = ["0.28.0 {'A': '1 2'} False", "", "0.28.0 {} True", "0.32.0 {} False", "", "0.29.0 {} False", ""]
+    assert [fix.link for fix in one.fixes] == links
+
+
+def test_the_launch_command_and_the_change_of_the_config_are_there_to_copy() -> None:
+    finding = {**_bad()[0]["findings"][0]}
+    finding["fixes"] = [
+        {"kind": "env", "patch": {"A": "1"}, "summary": "do it", "safety": "lossless"},
+        {"kind": "config_patch", "patch": {"b": {"c": 2}}, "summary": "do it", "safety": "changes-numerics"},
+    ]
+    config = '{\n  "a": 1,\n  "b": {"c": 1}\n}'
+    source = Source(kind="hub", id="org/name", commit="c" * 40)
+    (one,) = told([finding], Subject(target=Target(tp=4), source=source, config=config))
+    env, patch = one.fixes
+    assert [paste.folded for paste in env.pastes] == [False, True]
+    assert "A=1 \\\nvllm serve org/name \\\n  --tensor-parallel-size 4" in env.pastes[1].text
+    assert patch.safety == "changes numerics"
+    difference, merged = patch.pastes
+    assert difference.text.splitlines()[:2] == ["--- a/config.json", "+++ b/config.json"]
+    assert '-  "b": {"c": 1}\n+  "b": {"c": 2}\n' in difference.text
+    assert (json.loads(merged.text), merged.folded) == ({"b": {"c": 2}}, True)
+
+
+@pytest.mark.parametrize("config", [json.dumps({"a": "x" * 30_000}), "{" + " " * 5_000_000 + "}", '{"b": 1'])
+def test_a_change_that_nobody_can_read_is_told_as_json(config: str) -> None:
+    finding = {**_bad()[0]["findings"][0]}
+    finding["fixes"] = [{"kind": "config_patch", "patch": {"b": 2}, "summary": "do it", "safety": "lossless"}]
+    (one,) = told([finding], Subject(target=Target(), config=config))
+    assert [(paste.text, paste.folded) for paste in one.fixes[0].pastes] == [('{\n  "b": 2\n}', False)]
 
 
 def test_where_what_is_fused_breaks_no_bytes_are_told() -> None:
