@@ -28,14 +28,15 @@ def run(model: Model, target: Target) -> Report:
     return examined(model, target)[0]
 
 
-def examined(model: Model, target: Target) -> tuple[Report, Facts]:
-    """The report, and the facts that its findings come from."""
+def examined(model: Model, target: Target, *, patience: float | None = None) -> tuple[Report, Facts]:
+    """The report, and the facts that its findings come from. `patience`: seconds that the decisions may take."""
+    until = time.monotonic() + (_PATIENCE if patience is None else patience)
     release = releases.load(target.vllm)
     release.require(target)
     report = _blank(model, replace(target, vllm=release.version), release)
     facts = Facts(model=model, target=target, release=release)
     try:
-        decided, parts = _decided(report, model, target, release)
+        decided, parts = _decided(report, model, target, release, until)
         whole = replace(facts, parts=parts, failure=decided.startup_error)
         return _with_findings(decided, whole), whole
     except (InputError, Undecided) as error:
@@ -73,9 +74,10 @@ def _readable(fact: Callable[[], T]) -> T | None:
         return None
 
 
-def _decided(report: Report, model: Model, target: Target, release: Release) -> tuple[Report, tuple[PartFacts, ...]]:
+def _decided(
+    report: Report, model: Model, target: Target, release: Release, until: float
+) -> tuple[Report, tuple[PartFacts, ...]]:
     """The report without findings, and the parts that were decided about."""
-    until = time.monotonic() + _PATIENCE
     if target.plugin:
         raise Undecided("what a patched release does is not known to this version of fse")
     parts = _parts(model, target, release)

@@ -109,6 +109,19 @@ class Live:
 
 def start(home: Home, gfx: str, command: Iterable[str], *, verbose: bool = False) -> subprocess.Popen[str]:
     """Run a module of ours, with its arguments, where it finds the release; it reads stdin and answers on stdout."""
+    return subprocess.Popen(
+        [str(home.python), "-P", "-m", *command],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=None if verbose else subprocess.DEVNULL,
+        text=True,
+        env=environment(home, gfx),
+        cwd=home.root,
+    )
+
+
+def environment(home: Home, gfx: str) -> dict[str, str]:
+    """The variables with which an interpreter finds the release, our modules and stand-ins for what is not here."""
     if not home.ready:
         raise FileNotFoundError(f"no {home.release} in {home.root}: python -m conformance.install {home.release}")
     paths = (PACKAGE / "live" / "stand_ins", home.package, PACKAGE.parent)
@@ -118,15 +131,7 @@ def start(home: Home, gfx: str, command: Iterable[str], *, verbose: bool = False
         "PYTHONPATH": os.pathsep.join(map(str, paths)),
         "VLLM_CACHE_ROOT": str(home.root / "cache"),
     }
-    return subprocess.Popen(
-        [str(home.python), "-P", "-m", *command],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=None if verbose else subprocess.DEVNULL,
-        text=True,
-        env={**kept, **QUIET, **REQUESTED_ENVIRONMENT, **own},
-        cwd=home.root,
-    )
+    return {**kept, **QUIET, **REQUESTED_ENVIRONMENT, **own}
 
 
 def merged(stages: list[Answer]) -> Answer:

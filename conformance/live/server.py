@@ -27,9 +27,10 @@ LEARNED = ("vllm.", "transformers.")
 """Whose modules the server imports itself once a child had to."""
 
 
-def import_release() -> None:
-    """Everything that every case needs, believing that this is ROCm."""
-    rocm.pretend()
+def import_release(*, pretend: bool = True) -> None:
+    """Everything that every case needs, believing that this is ROCm, or `pretend` is false and it is."""
+    if pretend:
+        rocm.pretend()
     for name in WARM:
         __import__(name)
     from vllm._aiter_ops import rocm_aiter_ops

@@ -1,0 +1,1 @@
+"""The plugin inside real releases: what they load with it and without, release by release."""
