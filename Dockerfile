@@ -7,6 +7,7 @@ WORKDIR /src
 COPY pyproject.toml README.md LICENSE ./
 COPY deploy/constraints.txt deploy/
 COPY fse_core fse_core
+COPY conformance conformance
 RUN pip wheel --no-deps --wheel-dir /wheels .
 # Without pip: nothing can be installed into what is shipped. Bytecode is made here, for nothing is written later on.
 RUN python -m venv --without-pip /opt/fse \

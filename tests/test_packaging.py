@@ -22,6 +22,7 @@ HUB = ("hub", "hub_direct", "hub_errors", "safetensors/hub", "safetensors/ranges
 EXTRAS = {f"read/{name}.py": {"huggingface_hub"} for name in HUB}
 """Who may ask for an extra, inside a function."""
 TENSORS = {
+    "vllm_plugin": {"torch", "vllm", "huggingface_hub"},
     "quantize": {"torch", "triton", "aiter"},
     "loader": {"torch"},
     "convert/numbers.py": {"torch"},
@@ -105,6 +106,13 @@ def test_torch_is_pinned_to_one_version() -> None:
     assert PROJECT["optional-dependencies"]["torch"] == ["torch==2.13.0"]
 
 
+def _asking() -> Iterator[str]:
+    """The part of the conformance harness that `fse ask` runs in vLLM's process."""
+    yield from (f"conformance/{name}.py" for name in ("__init__", "case", "compare", "home", "seeds", "truth"))
+    live = (ROOT / "conformance" / "live").rglob("*.py")
+    yield from (path.relative_to(ROOT).as_posix() for path in live)
+
+
 def test_the_wheel_holds_the_core_with_its_data_and_nothing_else(tmp_path: Path) -> None:
     build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
     subprocess.run(build, check=True, cwd=ROOT, capture_output=True)
@@ -116,7 +124,9 @@ def test_the_wheel_holds_the_core_with_its_data_and_nothing_else(tmp_path: Path)
         entry_points = archive.read(f"vllm_fse-{fse_core.__version__}.dist-info/entry_points.txt").decode()
         licences = [name for name in archive.namelist() if name.endswith("licenses/LICENSE")]
     tracked = {str(path.relative_to(ROOT)) for path in CORE.rglob("*") if path.is_file() and path.suffix != ".pyc"}
-    assert files == tracked
+    harness = {name for name in files if name.startswith("fse_core/harness/")}
+    assert files - harness == tracked
+    assert harness == {f"fse_core/harness/{name}" for name in _asking()}
     assert {"fse_core/py.typed", "fse_core/releases/0.33.0.toml", "fse_core/schema/report-1.schema.json"} <= files
     assert [line for line in metadata.splitlines() if line.startswith("Requires-Dist") and "extra ==" not in line] == []
     assert "fse = fse_core.cli:run" in entry_points

@@ -12,7 +12,20 @@ from fse_core.output import names
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text("utf-8")
 SHOWN = re.findall(r"\$ \.venv/bin/fse ((?:check|matrix|diff) examples/.*)\n((?:(?!```).*\n)+)```", README)
-COMMANDS = ("check", "matrix", "diff", "releases", "fix", "rules", "explain", "completion", "convert", "verify")
+COMMANDS = (
+    "check",
+    "matrix",
+    "diff",
+    "releases",
+    "fix",
+    "rules",
+    "explain",
+    "completion",
+    "convert",
+    "verify",
+    "doctor",
+    "ask",
+)
 
 
 def test_the_readme_shows_some() -> None:

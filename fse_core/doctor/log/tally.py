@@ -1,0 +1,103 @@
+"""Counts what the lines of a log say, each distinct thing once, however often and by however many processes."""
+
+from dataclasses import dataclass, field
+from typing import Final
+
+from fse_core.doctor.log.line import Line, parsed
+from fse_core.doctor.log.notice import Notice, notices, stated
+from fse_core.doctor.log.scan import PATIENCE, TRACEBACK, Readable, Scanner
+from fse_core.doctor.log.tracebacks import Tracebacks
+
+MOST: Final = 4096
+"""So many distinct things are kept, and so many processes of each; what is beyond is only counted."""
+FACTS: Final = ("arguments", "version", "model", "built", "loaded", "serves")
+LONGEST: Final = 4096
+"""What of a text is kept; more of the line with the arguments."""
+
+
+@dataclass(kw_only=True)
+class Entry:
+    """One distinct thing: what was said, how often, by which processes, and at which byte for the first time."""
+
+    kind: str
+    text: str
+    at: int
+    cut: bool = False
+    count: int = 0
+    processes: set[str] = field(default_factory=set)
+
+
+class Tally:
+    """What a log said, after `read`."""
+
+    def __init__(self) -> None:
+        self.entries: dict[tuple[str, str], Entry] = {}
+        self.more = 0
+        self.size = 0
+        self.facts: dict[str, str] = {}
+        self.stated: tuple[int, int] | None = None
+        self._tracebacks = Tracebacks()
+
+    @property
+    def loaded(self) -> bool:
+        """Whether the model was built and its weights loaded."""
+        return "loaded" in self.facts or "serves" in self.facts
+
+    def read(self, file: Readable) -> None:
+        """Goes through the log once."""
+        scanner = Scanner(file)
+        for at, data in scanner.lines():
+            line = parsed(data, at)
+            if TRACEBACK in data:
+                self._tracebacks.begin(line)
+                scanner.follow = PATIENCE if self._tracebacks.open else 0
+            else:
+                self._take(line, whole=data.endswith(b"\n"))
+            if not self._tracebacks.open:
+                scanner.follow = 0
+            elif scanner.follow <= 0:
+                self._give_up()
+        self._give_up()
+        self.size = scanner.size
+
+    def _take(self, line: Line, *, whole: bool) -> None:
+        ended = self._tracebacks.take(line)
+        if ended is not None:
+            self._raised(*ended)
+            return
+        for notice in notices(line, whole=whole):
+            self._note(notice, line)
+
+    def _give_up(self) -> None:
+        for begun, text in self._tracebacks.rest():
+            self._raised(begun, text)
+
+    def _raised(self, begun: Line, text: str) -> None:
+        """An exception, which ends the start only where nothing has been served before."""
+        kind = "later_error" if "serves" in self.facts else "error"
+        self._count(Notice(kind=kind, text=text[:LONGEST]), begun)
+
+    def _note(self, notice: Notice, line: Line) -> None:
+        if notice.kind in FACTS:
+            self._fact(notice)
+            return
+        if notice.kind == "plugin":
+            self.stated = stated(notice.text)
+        self._count(notice, line)
+
+    def _fact(self, notice: Notice) -> None:
+        """The first of its kind counts."""
+        self.facts.setdefault(notice.kind, notice.text[: 16 * LONGEST])
+
+    def _count(self, notice: Notice, line: Line) -> None:
+        key = notice.kind, notice.text[:LONGEST]
+        entry = self.entries.get(key)
+        if entry is None:
+            if len(self.entries) >= MOST:
+                self.more += line.times
+                return
+            entry = Entry(kind=notice.kind, text=key[1], at=line.at, cut=notice.cut)
+            self.entries[key] = entry
+        entry.count += line.times
+        if len(entry.processes) < MOST:
+            entry.processes.add(line.process)

@@ -1,0 +1,1 @@
+"""What an installed vLLM was asked: one file a format."""

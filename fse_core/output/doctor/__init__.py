@@ -1,0 +1,1 @@
+"""What the doctor found: one file a format."""

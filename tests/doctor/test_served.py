@@ -1,0 +1,121 @@
+"""Options become the target that they mean, and what is wrong with them is said."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from fse_core.doctor import command
+from fse_core.doctor.served import Served, logged, served
+from fse_core.errors import InputError
+from fse_core.target import Target
+
+LATEST = Target(vllm="0.33.0", gfx="gfx950")
+
+
+def serve(line: str, vllm: str = "0.33.0", **files: str) -> Served:
+    def load(name: str) -> str:
+        if name not in files:
+            raise InputError("--config", f"cannot read {name}")
+        return files[name]
+
+    return served(command.from_text(f"vllm serve {line}"), Target(vllm=vllm, gfx="gfx950"), load)
+
+
+def messages(found: Served, severity: str = "error") -> list[str]:
+    return [problem.message for problem in found.launch.problems if problem.severity == severity]
+
+
+@pytest.mark.parametrize(
+    ("line", "fields"),
+    [
+        ("m -tp 8 -pp 2 -dp 4 -pcp 2 -ep", {"tp": 8, "pp": 2, "dp": 4, "pcp": 2, "ep": True}),
+        ("m --tensor_parallel_size=8 --no-enable-expert-parallel", {"tp": 8, "ep": False}),
+        ("m --enable-eplb --enable-dbo --moe-backend AITER", {"eplb": True, "dbo": True, "moe_backend": "aiter"}),
+        ("m --kernel-config.moe_backend triton", {"moe_backend": "triton"}),
+        ("m --all2all-backend mori_low_latency", {"all2all_backend": "mori_low_latency"}),
+        ('m --quantization-config.targets \'{"*": "mxfp4"}\'', {"overlay": {"targets": {"*": "mxfp4"}}}),
+        ("m", {"draft": False, "tp": 1, "overlay": None}),
+        ('m --speculative-config \'{"method": "deepseek_mtp"}\'', {"draft": True}),
+        ("m --speculative-config.method mtp", {"draft": True}),
+        ("m --speculative-config.method ngram", {"draft": False}),
+        ("m --spec-method mtp", {"draft": True}),
+        ("m --quantization-config None --moe-backend auto", {"overlay": None, "moe_backend": "auto"}),
+    ],
+)
+def test_options_make_the_target(line: str, fields: Mapping[str, Any]) -> None:
+    found = serve(line)
+    assert found.launch.problems == ()
+    assert {name: getattr(found.target, name) for name in fields} == fields
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("m --foo 1", "unrecognized arguments: --foo 1"),
+        ("m more", "unrecognized arguments: more"),
+        ("m -tp", "expected one argument"),
+        ("m -tp eight", "--tensor-parallel-size: expected a number from 1"),
+        ("m -tp 0", "--tensor-parallel-size: expected a number from 1"),
+        ("m --quantization-config {", "--quantization-config: is no JSON"),
+        ("m --hf-overrides '[1]'", "--hf-overrides: expected a JSON object"),
+        ("m --moe-backend nothing", "--moe-backend: expected one of"),
+        ("m --data-parallel 2", "ambiguous option"),
+        ("m --config x.json", "has to end with .yaml or .yml"),
+        ("m --config none.yaml", "cannot read none.yaml"),
+        ("m --config bad.yaml", "line 1 "),
+    ],
+)
+def test_what_the_release_would_end_with_is_said(line: str, words: str) -> None:
+    found = serve(line, **{"bad.yaml": "a: &x"})
+    assert any(words in message for message in messages(found)), found.launch.problems
+
+
+def test_an_option_of_another_release_is_not_taken() -> None:
+    assert messages(serve("m --quantization-config '{}'", "0.19.0")) == [
+        "vLLM 0.19.0 ends with: unrecognized arguments: --quantization-config {}"
+    ]
+
+
+def test_a_config_file_is_read_and_the_line_wins() -> None:
+    text = "model: of/file\ntensor-parallel-size: 4\nenable_expert_parallel: true\nspeculative-config:\n  method: mtp\n"
+    found = serve("--config x.yaml -tp 8", **{"x.yaml": text})
+    assert (found.launch.model, found.target.tp, found.target.ep, found.target.draft) == ("of/file", 8, True, True)
+
+
+def test_a_config_file_in_one_word_is_warned_of() -> None:
+    assert "write --config FILE" in messages(serve("m --config=x.yaml"), "warning")[0]
+
+
+def test_what_leads_elsewhere_is_not_judged() -> None:
+    assert serve("m --model-impl transformers").unjudged is not None
+    assert "eagle3" in messages(serve("m --speculative-config.method eagle3"), "info")[0]
+
+
+def test_every_option_is_shown_and_those_that_bear_on_fusion_are_marked() -> None:
+    shown = {option.name: (option.value, option.bears) for option in serve("m -tp 8 --port 8000").launch.options}
+    assert shown == {"tensor_parallel_size": ("8", True), "port": ("8000", False)}
+
+
+def test_the_module_has_a_model_of_its_own() -> None:
+    alone = command.from_text("python -m vllm.entrypoints.openai.api_server -tp 2")
+    assert served(alone, LATEST).launch.model == "Qwen/Qwen3-0.6B"
+
+
+def test_the_arguments_of_a_log() -> None:
+    text = (
+        "{'model_tag': 'org/m', 'model': 'org/m', 'tensor_parallel_size': 8, 'speculative_config': {'method': 'mtp'}}"
+    )
+    found = logged(text, LATEST)
+    assert found is not None
+    assert (found.launch.model, found.target.tp, found.target.draft) == ("org/m", 8, True)
+    for cut in (text[:40], "{", "[]", "{'a': 1}", "{" * 5000):
+        assert logged(cut, LATEST) is None
+
+
+def test_objects_in_the_arguments_of_a_log() -> None:
+    overlay = "QuantizationConfigArgs(linear=None, moe=None, ignore=[], targets={'*shared_expert*': 'mxfp4'})"
+    mode = "CompilationConfig(mode=<CompilationMode.NONE: 0>, splitting_ops=[])"
+    found = logged(f"{{'model': 'm', 'quantization_config': {overlay}, 'compilation_config': {mode}}}", LATEST)
+    assert found is not None
+    assert found.target.overlay == {"targets": {"*shared_expert*": "mxfp4"}}

@@ -1,0 +1,93 @@
+"""The plain part of YAML reads as YAML; the rest is refused by its line."""
+
+from typing import Any
+
+import pytest
+
+from fse_core.doctor import yaml
+from fse_core.errors import InputError
+
+
+def test_a_config_file() -> None:
+    text = """\
+---
+# how it is served
+model: amd/DeepSeek-R1-MXFP4   # a comment
+tensor-parallel-size: 8
+enable_expert_parallel: true
+trust-remote-code: no
+gpu-memory-utilization: 0.9
+revision: "abc # no comment"
+served-model-name:
+- a
+- 'it''s'
+speculative-config:
+  method: mtp
+  nested:
+    num: 1
+port: 8000
+quantization-config: {"targets": {"*shared_expert*": "mxfp4"}}
+cudagraph-capture-sizes: [1, 2, 4]
+quantization: null
+dtype:
+"""
+    assert yaml.read(text, "x.yaml") == {
+        "model": "amd/DeepSeek-R1-MXFP4",
+        "tensor-parallel-size": 8,
+        "enable_expert_parallel": True,
+        "trust-remote-code": False,
+        "gpu-memory-utilization": 0.9,
+        "revision": "abc # no comment",
+        "served-model-name": ["a", "it's"],
+        "speculative-config": {"method": "mtp", "nested": {"num": 1}},
+        "port": 8000,
+        "quantization-config": {"targets": {"*shared_expert*": "mxfp4"}},
+        "cudagraph-capture-sizes": [1, 2, 4],
+        "quantization": None,
+        "dtype": None,
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("1", 1), ("-1", -1), ("1.5", 1.5), ("1e3", "1e3"), ("1.0e+3", 1000.0), ("on", True), ("~", None), ("a b", "a b"),
+     ("007", "007"), ("http://x:1", "http://x:1")],
+)  # fmt: skip
+def test_scalars(text: str, value: Any) -> None:
+    assert yaml.read(f"key: {text}", "x") == {"key": value}
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", "# nothing\n", "---\n"])
+def test_nothing_is_no_option(text: str) -> None:
+    assert yaml.read(text, "x") == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("a: &x 1", 1),
+        ("a: *x", 1),
+        ("a: !!str 1", 1),
+        ("a: 1\nb: |\n  text", 2),
+        ("a: 1\n  b: 2", 2),
+        ("a:\n- b: 1", 2),
+        ("a: 'x", 1),
+        ("a: {b: 1}", 1),
+        ("just text", 1),
+        ("a: 1\n\tb: 2", 2),
+    ],
+)
+def test_what_is_beyond_is_refused_by_its_line(text: str, line: int) -> None:
+    with pytest.raises(InputError, match=f"x: line {line} "):
+        yaml.read(text, "x")
+
+
+def test_a_list_is_no_mapping() -> None:
+    with pytest.raises(InputError, match="mapping"):
+        yaml.read("- a\n- b", "x")
+
+
+def test_deep_nesting_is_refused_and_does_not_end_the_program() -> None:
+    text = "\n".join(" " * depth + "a:" for depth in range(5000))
+    with pytest.raises(InputError, match="deep"):
+        yaml.read(text, "x")
