@@ -265,7 +265,7 @@ SITUATIONS = [
         block=None,
         config={**V2, "n_routed_experts": 10},
         target={"draft": False},
-        words=("no multiple of the number of groups",),
+        words=("no larger multiple of the number of groups",),
     ),
     Situation(
         rule="FSE150", name="AliceAI", block=None, config=ALICE, words=("a weight of one instead of its gate's",)
