@@ -163,7 +163,7 @@ ROWS: tuple[Row, ...] = (
         id="routed-excluded",
         title="routed experts left out of quantization, shared expert MXFP4",
         checkpoint=quark("routed-excluded", _ROUTED_OUT, MXFP4, PLAIN),
-        since="0.25.0",  # 0.24.0 cannot build excluded routed experts, whatever becomes of shared ones
+        since="0.26.0",  # before, excluded routed experts cannot be built, whatever becomes of shared ones
     ),
     Row(id="narrow", title="Qwen3-Next, shared expert half as wide as a slot", checkpoint=_NARROW),
     Row(

@@ -45,7 +45,10 @@ def _source(facts: Facts, part: PartFacts, layer: Layer) -> Storage | None:
 
 
 def _hit(facts: Facts, part: PartFacts, stored: Storage, layers: tuple[Layer, ...]) -> Hit:
-    targets = tuple(f"--quantization-config targets: {target}" for target in (facts.target.overlay or {})["targets"])
+    overlay = facts.target.overlay or {}
+    named = [f"targets: {target}" for target in overlay.get("targets") or ()]
+    said = named or [f"{key}: {value}" for key, value in overlay.items()]  # `linear` reaches it as well
+    targets = tuple(f"--quantization-config {words}" for words in said)
     if part.part.model_class.startswith("DeepseekV4") or stored != PLAIN:
         lost = (
             "this class does not hand its name to the quantizer"

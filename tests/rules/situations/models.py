@@ -92,6 +92,16 @@ SITUATIONS = [
         confidence="likely",
     ),
     Situation(
+        rule="FSE126",
+        name="by `linear`, without targets",
+        block=EXCLUDED,
+        config=DEEPSEEK,
+        target={**MX, "overlay": {"linear": "mxfp4"}},
+        words=("Layers 3-4 (2)", "in full and by both filters"),
+        consequence="none",
+        confidence="likely",
+    ),
+    Situation(
         rule="FSE126", name="from MXFP4 already", block=QUARK_MXFP4, config=DEEPSEEK, target=TARGETS, silent=True
     ),
     Situation(rule="FSE126", name="no overlay", block=QUARK_MXFP4, config=DEEPSEEK, target=MX, silent=True),
