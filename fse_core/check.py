@@ -15,6 +15,6 @@ def check(model: "Model", target: Target) -> Report:
     A question that cannot be answered is a report with verdict `undecided` and its reason. InputError is raised only
     for a target that is none: an unknown release, or a backend that the release does not have.
     """
-    from fse_core.pipeline import run  # loaded when first asked: whoever only imports the package does not wait for it
+    from fse_core.remedies import run  # loaded when first asked: whoever only imports the package does not wait for it
 
     return run(model, target)

@@ -23,11 +23,6 @@ _PATIENCE = 2.0
 """Seconds that the decisions may take. Real models take milliseconds; a config made to be slow is undecided."""
 
 
-def run(model: Model, target: Target) -> Report:
-    """See `fse_core.check`."""
-    return examined(model, target)[0]
-
-
 def examined(model: Model, target: Target, *, patience: float | None = None) -> tuple[Report, Facts]:
     """The report, and the facts that its findings come from. `patience`: seconds that the decisions may take."""
     until = time.monotonic() + (_PATIENCE if patience is None else patience)

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 LAUNCH: Final = ("env", "flag", "quantization_config")
 CONFIG: Final = ("config_patch",)
 _BAD: Final = ("fails", "breaks")
+_APART: Final = frozenset(("FSE101", "FSE103"))
+"""The rules that tell of fused layers whose shared experts the config says to be stored otherwise."""
+
 _MOST_TRIES: Final = 60
 _MOST_FIXES: Final = 3
 
@@ -123,9 +126,22 @@ def _applied(state: State, fix: Fix) -> State | None:
     """The state with the fix; None where it cannot be applied to it."""
     try:
         model, target = _changed(state.model, state.target, fix)
-        return State(model=model, target=target, report=check(model, target), applied=(*state.applied, fix))
+        new = State(model=model, target=target, report=check(model, target), applied=(*state.applied, fix))
     except (FseError, TypeError, ValueError):
         return None
+    return None if fix.kind in CONFIG and _hides(state.report, new.report) else new
+
+
+def _hides(old: Report, new: Report) -> bool:
+    """Whether a layer is fused as before, and only what told that its shared expert is stored otherwise is gone.
+
+    The tensors are what they were: such a layer is not repaired.
+    """
+    told = {(layer.part, layer.prefix) for layer in old.layers if not _APART.isdisjoint(layer.findings)}
+    return any(
+        (layer.part, layer.prefix) in told and layer.decision.decision == "fused" and _APART.isdisjoint(layer.findings)
+        for layer in new.layers
+    )
 
 
 def _changed(model: "Model", target: Target, fix: Fix) -> "tuple[Model, Target]":

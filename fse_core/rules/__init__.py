@@ -62,9 +62,12 @@ def findings(facts: Facts, layers: tuple[Layer, ...]) -> Found:
     told.sort(key=lambda pair: (_ORDER.index(pair[1].severity or pair[0].severity), pair[1].part == "draft"))
     ids: dict[tuple[str, str], tuple[str, ...]] = {}
     for rule, hit in told:
+        alone = (rule.id,)
         for layer in hit.layers:
             place = (layer.part, layer.prefix)
-            ids[place] = tuple(dict.fromkeys((*ids.get(place, ()), rule.id)))
+            before = ids.setdefault(place, alone)
+            if rule.id not in before:
+                ids[place] = (*before, rule.id)
     return Found(
         findings=tuple(_finding(rule, hit) for rule, hit in told),
         layers=tuple(_marked(layer, ids) for layer in layers) if ids else layers,
@@ -92,9 +95,12 @@ def _standing(told: list[tuple[Rule, Hit]]) -> Iterator[tuple[Rule, Hit]]:
     """The hits without those that others make moot."""
     sure = [hit for rule, hit in told if not rule.about_slots and _certain(rule, hit) and hit.consequence in BREAKING]
     broken = {(layer.part, layer.prefix) for hit in sure for layer in hit.layers}
+    errors = [hit for rule, hit in told if (hit.severity or rule.severity) == "error"]
+    wrong = {(layer.part, layer.prefix) for hit in errors for layer in hit.layers}
     for rule, hit in told:
-        moot = hit.layers and all((layer.part, layer.prefix) in broken for layer in hit.layers)
-        if not (rule.about_slots and moot):
+        places = {(layer.part, layer.prefix) for layer in hit.layers}
+        moot = rule.about_slots and places and places <= broken
+        if not (moot or (rule.about_gain and places & wrong)):
             yield rule, hit
 
 

@@ -40,9 +40,19 @@ class PartFacts:
         """Whether the quantization block may tell one layer from another."""
         return self.gate.quantization is not None and self.gate.quantization.numbered()
 
+    @cached_property
+    def slots(self) -> Mapping[str, int]:
+        """How many slots the shared experts of a layer would take, by its prefix."""
+        return {layer.prefix: layer.slots for layer in self.part.layers}
+
+    @cached_property
+    def _fused(self) -> tuple[Layer, ...]:
+        fused = tuple(layer for layer in self.layers if layer.decision.decision == "fused")
+        return self.layers if len(fused) == len(self.layers) else fused
+
     def fused(self) -> tuple[Layer, ...]:
         """The layers whose shared experts become slots."""
-        return tuple(layer for layer in self.layers if layer.decision.decision == "fused")
+        return self._fused
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,6 +69,10 @@ class Facts:
     parts: tuple[PartFacts, ...] = ()
     failure: Failure | None = None
     _stored: dict[tuple[PartName, str], Stored | None] = field(default_factory=dict, init=False, repr=False)
+    _told: dict[tuple[PartName, str], Stored | None] = field(default_factory=dict, init=False, repr=False)
+    _kinds: dict[int, tuple[tuple[Layer, ...], dict[int, tuple[Layer, ...]]]] = field(
+        default_factory=dict, init=False, repr=False
+    )
     _loadings: dict[tuple[str, bool], Loading | None] = field(default_factory=dict, init=False, repr=False)
 
     def question(self, part: PartFacts, layer: Layer) -> Question:
@@ -76,6 +90,30 @@ class Facts:
 
     def stored(self, part: PartFacts, layer: Layer) -> Stored | None:
         """How the checkpoint says that it stores the layer; None where it cannot be told, or is changed on the way."""
+        own = (layer.part, layer.prefix)
+        if own not in self._told:
+            self._told[own] = self._alike(part, layer)
+        return self._told[own]
+
+    def untold(self, part: PartFacts, layers: tuple[Layer, ...]) -> tuple[Layer, ...]:
+        """The layers that the headers say nothing of: there the config is all that is known."""
+        if self.model.headers is None:
+            return layers
+        return tuple(layer for layer in layers if self.loading(part, layer) is None)
+
+    def by_stored(
+        self, part: PartFacts, layers: tuple[Layer, ...], key: Callable[[Stored | None], K]
+    ) -> dict[K, tuple[Layer, ...]]:
+        """As `by`, of what `stored` says of a layer; `key` is asked once where it says the same of several."""
+        if id(layers) not in self._kinds:  # which holds on to them, so that no others get their identity
+            self._kinds[id(layers)] = layers, by(layers, lambda layer: id(self.stored(part, layer)))
+        kinds = self._kinds[id(layers)][1]
+        found: dict[K, list[tuple[Layer, ...]]] = {}
+        for members in kinds.values():
+            found.setdefault(key(self.stored(part, members[0])), []).append(members)
+        return {one: groups[0] if len(groups) == 1 else _in_order(groups) for one, groups in found.items()}
+
+    def _alike(self, part: PartFacts, layer: Layer) -> Stored | None:
         quantization = part.gate.quantization
         if quantization is None:
             return None
@@ -101,7 +139,7 @@ class Facts:
         `apart`: if the shared expert were a module of its own, whatever was decided.
         """
         key = (layer.prefix, apart)
-        if part.part.part == "draft":
+        if self.model.headers is None or part.part.part == "draft":
             return None
         if key not in self._loadings:
             self._loadings[key] = self._loading(part, layer, apart=apart)
@@ -110,7 +148,7 @@ class Facts:
     def _loading(self, part: PartFacts, layer: Layer, *, apart: bool) -> Loading | None:
         tensors = self.tensors.get((layer.part, layer.prefix))
         own_way = way(part.part.model_class, self.release)
-        count = next((one.slots for one in part.part.layers if one.prefix == layer.prefix), 0)
+        count = part.slots.get(layer.prefix, 0)
         numbers = sizes(self.model.text, count, self.target)
         if tensors is None or own_way is None or numbers is None or layer.mode != "aiter" or not part.part.gated:
             return None
@@ -176,6 +214,7 @@ class Rule:
 
     about_slots: what it says hangs on the slots being loaded at all, so that a known fault which surely breaks that
         makes it moot.
+    about_gain: whether it tells what fusion is good for, which is moot where an error is told of the same layers.
     """
 
     id: str
@@ -183,6 +222,7 @@ class Rule:
     severity: Severity = "error"
     confidence: Confidence = "certain"
     about_slots: bool = False
+    about_gain: bool = False
 
 
 Check = Callable[[Facts], Iterator[Hit]]
@@ -200,3 +240,7 @@ def where(layers: tuple[Layer, ...]) -> str:
     """`Layers 3-60 (58)`, to begin a sentence with."""
     words = layer_words(layers[0].part, [layer.index for layer in layers])
     return words[0].upper() + words[1:]
+
+
+def _in_order(groups: Iterable[tuple[Layer, ...]]) -> tuple[Layer, ...]:
+    return tuple(sorted((layer for members in groups for layer in members), key=lambda layer: layer.index))

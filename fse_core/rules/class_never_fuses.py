@@ -2,14 +2,15 @@
 
 Whether a class fuses is a matter of release, class and options together. Of some the shared experts are modules of
 their own in every release; some joined later; and MiniMax-M3 and DeepSeek-V4 switch fusion off under expert
-parallelism. The variable does nothing then, and nobody says so.
+parallelism. The variable does nothing then (but for known faults), and nobody says
+so.
 """
 
 from collections.abc import Iterator
 
 from fse_core import releases, request
 from fse_core.report import Fix, Layer
-from fse_core.rules import fixes
+from fse_core.rules import fixes, known_fault
 from fse_core.rules.base import Facts, Hit, PartFacts, Rule, where
 
 RULE = Rule(id="FSE120", name="class-never-fuses", severity="info")
@@ -33,9 +34,10 @@ def _never(facts: Facts, part: PartFacts, layers: tuple[Layer, ...]) -> Hit:
     wires = [version for version in releases.known() if name in releases.load(version).wired]
     later = next((version for version in wires if _after(version, facts.release.version)), None)
     ever = "in no release that is known" if not wires else f"in {wires[0]} to {wires[-1]}"
+    then = "" if known_fault.minds_the_variable(facts, part) else " The variable does nothing for it."
     return Hit(
         message=f"{where(layers)}: {name} does not take part in fusion in vLLM {facts.release.version} (it does "
-        f"{ever}). The variable does nothing for it.",
+        f"{ever}).{then}",
         consequence="not_fused",
         layers=layers,
         evidence=(f"architectures: {facts.model.architecture}",),

@@ -21,7 +21,7 @@ from fse_core.report import Layer
 from fse_core.rules import spread
 from fse_core.rules.base import Facts, Hit, PartFacts, Rule, where
 
-RULE = Rule(id="FSE138", name="expected-gain", severity="info", confidence="likely", about_slots=True)
+RULE = Rule(id="FSE138", name="expected-gain", severity="info", confidence="likely", about_gain=True)
 
 _EXPERTS = ("n_routed_experts", "num_experts", "num_local_experts")
 
@@ -63,16 +63,15 @@ def _experts(facts: Facts) -> int | None:
 
 def _sound(facts: Facts, part: PartFacts) -> bool:
     """Whether all that is known tells of slots that are loaded as they should be."""
-    for layer in part.layers:
-        stored, loading = facts.stored(part, layer), facts.loading(part, layer)
-        if loading is not None and loading.faults:
-            return False
-        if part.gate.quantization is not None and (stored is None or not _splits(stored)):
-            return False
-    return True
+    loadings = (facts.loading(part, layer) for layer in part.layers)
+    if any(loading is not None and loading.faults for loading in loadings):
+        return False
+    return part.gate.quantization is None or all(facts.by_stored(part, part.layers, _splits))
 
 
-def _splits(stored: Stored) -> bool:
+def _splits(stored: Stored | None) -> bool:
+    if stored is None:
+        return False
     return stored.routed == stored.shared and stored.routed.scales in ("none", "group") and stored.routed != NVFP4
 
 

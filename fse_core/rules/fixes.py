@@ -7,7 +7,7 @@ from fse_core import releases, request
 from fse_core.names import Rename
 from fse_core.quantization.reading import leaves
 from fse_core.read.model import CONFIG_FILE, TEXT_KEYS
-from fse_core.report import Fix
+from fse_core.report import Fix, Layer
 from fse_core.rules.base import Facts, PartFacts
 
 
@@ -31,7 +31,7 @@ def gate_release(facts: Facts) -> Fix | None:
     return Fix(
         kind="release",
         safety="lossless",
-        summary=f"use vLLM {first} or newer, which asks for each layer and leaves such a one unfused",
+        summary=f"use vLLM {first}, which asks for each layer and leaves such a one unfused",
         patch={"vllm": first},
     )
 
@@ -48,18 +48,26 @@ def requantized_online(shared_name: str) -> Fix:
     )
 
 
-def rewritten_list(facts: Facts, part: PartFacts, place: str, entries: tuple[str, ...]) -> Fix | None:
-    """The exclude list with each projection's full name in the place of entries that the release does not take, if any.
+def rewritten_list(
+    facts: Facts, part: PartFacts, place: str, entries: tuple[str, ...], layers: tuple[Layer, ...]
+) -> Fix | None:
+    """The exclude list with these layers' projections by full name, in the place of entries that are not taken, if any.
 
-    None where the class renames what is listed, so that the names here are not those of the file.
+    What else those entries speak of, in the same part or another, is named too, for they are the only word on it. None
+    where the class renames what is listed, so that the names here are not those of the file.
     """
     block = facts.model.quantization
     key = place.rpartition(".")[2]
     if block is None or block.in_text or block.compression or not isinstance(block.fields.get(key), list):
         return None
-    names = [leaf for layer in part.layers for leaf in leaves(layer.shared, part.packed)]
-    if any(_moved(rename, name) for rename in part.part.renames for name in (*names, *entries)):
-        return None
+    names = []
+    for one in facts.parts:
+        spoken_of = [layer for layer in one.layers if layer in layers or _speak_of(entries, facts, one, layer)]
+        own = [leaf for layer in spoken_of for leaf in leaves(layer.shared, one.packed)]
+        renames = one.part.renames if own or one is part else ()
+        if any(_moved(rename, name) for rename in renames for name in (*own, *entries)):
+            return None
+        names += own
     then = "they are then left unfused" if facts.release.branches else "and turn fusion off: they are then left"
     kept = [entry for entry in block.fields.strings(key) if entry not in entries]
     return Fix(
@@ -87,6 +95,11 @@ def later_release(facts: Facts, version: str, because: str) -> Fix:
     """Another release, and what it does better."""
     summary = f"use vLLM {version}, which {because}"
     return Fix(kind="release", safety="lossless", summary=summary, patch={"vllm": version})
+
+
+def _speak_of(entries: tuple[str, ...], facts: Facts, part: PartFacts, layer: Layer) -> bool:
+    stored = facts.stored(part, layer) if entries else None
+    return stored is not None and not set(entries).isdisjoint(stored.entries)
 
 
 def _moved(rename: Rename, name: str) -> bool:

@@ -1,7 +1,8 @@
 """The fusion variable is set, and no layer of this model is fused.
 
 One line instead of one warning a layer, as the release logs, or of none. It speaks only where the variable is given for
-the target, and not where fusion is merely what is asked about.
+the target, not where fusion is merely what is asked about, and leaves the word to FSE122 where other variables are
+lacking, and to FSE150 where a known fault makes the variable do harm.
 """
 
 from collections import Counter
@@ -9,7 +10,7 @@ from collections.abc import Iterator
 
 from fse_core import request
 from fse_core.grouping import words_of_any
-from fse_core.rules import fixes
+from fse_core.rules import fixes, known_fault, request_incomplete
 from fse_core.rules.base import Facts, Hit, Rule
 
 RULE = Rule(id="FSE134", name="flag-no-effect", severity="warning")
@@ -22,6 +23,8 @@ def check(facts: Facts) -> Iterator[Hit]:
     if not given or part is None or facts.failure is not None:
         return
     if any(layer.decision.decision != "separate" for layer in part.layers):
+        return
+    if any(request_incomplete.check(facts)) or any(known_fault.minds_the_variable(facts, one) for one in facts.parts):
         return
     if part.layers:
         reasons = Counter(words_of_any(layer) or "no reason given" for layer in part.layers)

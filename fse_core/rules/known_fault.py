@@ -5,7 +5,7 @@ happens. `confidence` tells what was measured with the release itself from what 
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import cast
+from typing import Final, cast
 
 from fse_core import releases, request
 from fse_core.quantization.fp8 import Fp8
@@ -95,20 +95,34 @@ CONDITIONS: Mapping[str, Condition] = {
 }
 """What a fault's `when` may name."""
 
+_OF_ONE_LAYER: Final = frozenset({"aiter_mode", "quark_excludes_shared", "row_scales", "method_not_adapted"})
+"""Those that may hold for one layer and not for another."""
+
 
 def check(facts: Facts) -> Iterator[Hit]:
     """One hit for each fault and part that it strikes."""
     for name, fault in facts.release.faults.items():
         for part in facts.parts:
             if part.part.model_class in fault.classes and fault.part in (None, part.part.part):
-                layers = tuple(layer for layer in part.layers if _strikes(fault, facts, part, layer))
+                layers = _struck(fault, facts, part)
                 if layers:
                     yield _hit(facts, name, fault, layers)
 
 
-def _strikes(fault: Fault, facts: Facts, part: PartFacts, layer: Layer) -> bool:
-    decided = fault.decision in ("any", layer.decision.decision)
-    return decided and all(CONDITIONS[condition](facts, part, layer) for condition in fault.when)
+def minds_the_variable(facts: Facts, part: PartFacts) -> bool:
+    """Whether a fault strikes a layer of the part because fusion is asked for."""
+    faults = [one for one in facts.release.faults.values() if "fusion_requested" in one.when]
+    mine = [one for one in faults if part.part.model_class in one.classes and one.part in (None, part.part.part)]
+    return any(_struck(fault, facts, part) for fault in mine)
+
+
+def _struck(fault: Fault, facts: Facts, part: PartFacts) -> tuple[Layer, ...]:
+    """The layers for which all of the fault's conditions hold; those that are not of one layer are asked once."""
+    layers = tuple(layer for layer in part.layers if fault.decision in ("any", layer.decision.decision))
+    whole, single = ([name for name in fault.when if (name in _OF_ONE_LAYER) is one] for one in (False, True))
+    if not layers or not all(CONDITIONS[name](facts, part, layers[0]) for name in whole):
+        return ()
+    return tuple(layer for layer in layers if all(CONDITIONS[name](facts, part, layer) for name in single))
 
 
 def _hit(facts: Facts, name: str, fault: Fault, layers: tuple[Layer, ...]) -> Hit:
@@ -129,5 +143,5 @@ def _fixes(facts: Facts, name: str, fault: Fault) -> Iterator[Fix]:
     newer = releases.known()[releases.known().index(facts.release.version) + 1 :]
     cured = next((version for version in newer if name not in releases.load(version).faults), None)
     if cured is not None:
-        summary = f"use vLLM {cured} or newer, which does not have it"
+        summary = f"use vLLM {cured}, which does not have it"
         yield Fix(kind="release", safety="lossless", summary=summary, patch={"vllm": cured})

@@ -22,13 +22,13 @@ def check(facts: Facts) -> Iterator[Hit]:
     """The target's layers that are refused for their class."""
     part = facts.parts[0] if facts.parts else None
     quantization = part.gate.quantization if part else None
-    if part is None or quantization is None:
+    if part is None or quantization is None or len(part.fused()) == len(part.layers):
         return
     values = {"class_name": quantization.class_name, "store_dtype": getattr(quantization, "store_dtype", None)}
-    reasons = {layer: refused_by(facts, part, layer, *_REASONS, **values) for layer in part.layers}
-    layers = tuple(layer for layer, reason in reasons.items() if reason)
-    if layers:
-        yield _hit(facts, part, quantization.class_name, reasons[layers[0]] or "", layers)
+    reasons = [refused_by(facts, part, layer, *_REASONS, **values) for layer in part.layers]
+    refused = [(layer, reason) for layer, reason in zip(part.layers, reasons, strict=True) if reason]
+    if refused:
+        yield _hit(facts, part, quantization.class_name, refused[0][1] or "", tuple(layer for layer, _ in refused))
 
 
 def _hit(facts: Facts, part: PartFacts, name: str, reason: str, layers: tuple[Layer, ...]) -> Hit:

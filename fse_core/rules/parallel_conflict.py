@@ -32,9 +32,11 @@ def check(facts: Facts) -> Iterator[Hit]:
             yield _refused(facts, f"dp {facts.target.dp} without expert parallelism", ())
             return
     switches = [name for name, on in (("EPLB", facts.target.eplb and facts.target.ep), ("DBO", facts.target.dbo)) if on]
+    if not switches or facts.failure is not None:
+        return
     for part in facts.parts:
         layers = tuple(layer for layer in part.fused() if layer.mode == "aiter")
-        if switches and layers and facts.failure is None:
+        if layers:
             yield _unguarded(facts, " and ".join(switches), layers)
 
 

@@ -35,9 +35,10 @@ def check(facts: Facts) -> Iterator[Hit]:
 def _source(facts: Facts, part: PartFacts, layer: Layer) -> Storage | None:
     """How the block says that the shared expert is stored, where the overlay makes MXFP4 of it."""
     overlay = part.gate.overlay if "online" in facts.release.branches else None
-    question, quantization = facts.question(part, layer), part.gate.quantization
+    quantization = part.gate.quantization
     if overlay is None or quantization is None:
         return None
+    question = facts.question(part, layer)
     if not any(overlay.linear_keys(name, question) for name in question.projections):
         return None
     stored = quantization.stored(question)

@@ -15,10 +15,10 @@ from collections.abc import Iterator
 from functools import partial
 
 from fse_core.loads import way
-from fse_core.quantization.storage import NVFP4, Storage
+from fse_core.quantization.storage import NVFP4, Storage, Stored
 from fse_core.report import Consequence, Layer
 from fse_core.rules import fixes, told
-from fse_core.rules.base import Facts, Hit, PartFacts, Rule, by, where
+from fse_core.rules.base import Facts, Hit, PartFacts, Rule, where
 
 RULE = Rule(id="FSE114", name="scales-do-not-split", confidence="likely", about_slots=True)
 
@@ -29,9 +29,12 @@ def check(facts: Facts) -> Iterator[Hit]:
     """Fused layers that are stored alike, in a format whose scales do not split."""
     yield from told.hits(facts, RULE.id)
     for part in facts.parts:
-        for trouble, layers in by(told.unknown(facts, part, part.fused()), partial(_trouble, facts, part)).items():
-            if trouble is not None:
-                yield _hit(facts, part, trouble, layers)
+        layers = facts.untold(part, part.fused())
+        for slots in dict.fromkeys(layer.slots for layer in layers):
+            for trouble, alike in facts.by_stored(part, layers, partial(_trouble, facts, part, slots)).items():
+                mine = tuple(layer for layer in alike if layer.slots == slots)
+                if trouble is not None and mine:
+                    yield _hit(facts, part, trouble, mine)
 
 
 def _hit(facts: Facts, part: PartFacts, trouble: _Trouble, layers: tuple[Layer, ...]) -> Hit:
@@ -48,20 +51,19 @@ def _hit(facts: Facts, part: PartFacts, trouble: _Trouble, layers: tuple[Layer, 
     )
 
 
-def _trouble(facts: Facts, part: PartFacts, layer: Layer) -> _Trouble | None:
-    stored = facts.stored(part, layer)
+def _trouble(facts: Facts, part: PartFacts, slots: int, stored: Stored | None) -> _Trouble | None:
     if stored is None or stored.routed != stored.shared:
         return None
     storage, own_way = stored.shared, way(part.part.model_class, facts.release)
     if own_way is not None and own_way.cut == "none":
         return None
     if storage == NVFP4 or storage.scales == "tensor":
-        if layer.slots > 1:
+        if slots > 1:
             words = "Neither a scale without dimensions nor one of a single element can be cut into them."
             return storage, "load_fails", words
         words = "If the scales have no dimension, as exporters usually write them, loading ends in an IndexError."
         return storage, "load_fails", words
-    if storage.scales == "channel" and layer.slots > 1 and not _two_dimensional(part):
+    if storage.scales == "channel" and slots > 1 and not _two_dimensional(part):
         if not facts.release.has("slots_take_smaller_tensors"):
             words = "The down projection's scales are cut along the wrong axis, and a piece is smaller than its slot."
             return storage, "load_fails", words

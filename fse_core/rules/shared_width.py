@@ -23,9 +23,7 @@ def check(facts: Facts) -> Iterator[Hit]:
     yield from told.hits(facts, RULE.id)
     text = facts.model.text
     for part in facts.parts:
-        layers = tuple(
-            layer for layer in told.unknown(facts, part, part.fused()) if layer.shared.endswith(".shared_expert")
-        )
+        layers = tuple(layer for layer in facts.untold(part, part.fused()) if layer.shared.endswith(".shared_expert"))
         if not layers or not (_SHARED in text or _ROUTED in text):
             continue
         shared, routed = text.integer(_SHARED, _DEFAULT), text.integer(_ROUTED, _DEFAULT)

@@ -8,7 +8,8 @@ from fse_core.rules.base import Facts, PartFacts
 
 ROUTED: Final = "moe_intermediate_size"
 QWEN_SHARED: Final = "shared_expert_intermediate_size"
-_SIZES: Final = (1, 2, 4, 8, 16, 32, 64)
+_SIZES: Final = (*range(1, 17), 32, 64)
+_HEADS: Final = "num_attention_heads"
 
 
 def routed_width(facts: Facts) -> int | None:
@@ -21,8 +22,7 @@ def shared_width(facts: Facts, part: PartFacts, layer: Layer) -> int | None:
     if layer.shared.endswith(".shared_expert"):
         return _integer(facts, QWEN_SHARED)
     routed = routed_width(facts)
-    count = next((one.slots for one in part.part.layers if one.prefix == layer.prefix), 0)
-    return None if routed is None else routed * count
+    return None if routed is None else routed * part.slots.get(layer.prefix, 0)
 
 
 def shared_key(layer: Layer) -> str:
@@ -42,9 +42,10 @@ def divides(width: int, tp: int, unit: int) -> bool:
     return width % tp == 0 and (width // tp) % unit == 0
 
 
-def legal(unit: int, *widths: int) -> tuple[int, ...]:
-    """The usual tensor-parallel sizes that divide all of them."""
-    return tuple(tp for tp in _SIZES if all(divides(width, tp, unit) for width in widths))
+def legal(facts: Facts, unit: int, *widths: int) -> tuple[int, ...]:
+    """The tensor-parallel sizes up to 16, and the usual ones above, that divide all of them and the attention heads."""
+    heads = _integer(facts, _HEADS) or 0
+    return tuple(tp for tp in _SIZES if heads % tp == 0 and all(divides(width, tp, unit) for width in widths))
 
 
 def words(sizes: tuple[int, ...]) -> str:
@@ -52,9 +53,13 @@ def words(sizes: tuple[int, ...]) -> str:
     return f"tp {', '.join(map(str, sizes))}" if sizes else "no tensor-parallel size"
 
 
+def _liked(size: int) -> tuple[bool, int]:
+    return size.bit_count() == 1, size
+
+
 def fewer_gpus(facts: Facts, sizes: tuple[int, ...]) -> Fix | None:
-    """The largest of the sizes that is less than what was asked for."""
-    best = max((size for size in sizes if size < facts.target.tp), default=None)
+    """The largest of the sizes that is less than what was asked for, a power of two if there is one, as nodes are."""
+    best = max((size for size in sizes if size < facts.target.tp), key=_liked, default=None)
     if best is None:
         return None
     return Fix(kind="flag", safety="lossless", summary=f"serve it at tp {best}", patch={"--tp": best})

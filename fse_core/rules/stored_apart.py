@@ -2,13 +2,12 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import partial
 
 from fse_core.loads import way
 from fse_core.quantization.storage import MXFP4, PLAIN, Stored
 from fse_core.report import Fix, Layer
 from fse_core.rules import fixes
-from fse_core.rules.base import Facts, Hit, PartFacts, by, where
+from fse_core.rules.base import Facts, Hit, PartFacts, where
 from fse_core.rules.outcome import outcome
 
 _SHOWN = 3
@@ -20,14 +19,13 @@ def groups(facts: Facts) -> Iterator[tuple[PartFacts, Stored, tuple[Layer, ...]]
     Where the headers tell how the layer is stored, what the config says of it is no matter.
     """
     for part in facts.parts:
-        for stored, layers in by(part.fused(), partial(_differs, facts, part)).items():
+        for stored, alike in facts.by_stored(part, facts.untold(part, part.fused()), _differs).items():
             if stored is not None:
-                yield part, stored, layers
+                yield part, stored, alike
 
 
-def _differs(facts: Facts, part: PartFacts, layer: Layer) -> Stored | None:
-    stored = facts.stored(part, layer)
-    if stored is None or stored.routed == stored.shared or facts.loading(part, layer) is not None:
+def _differs(stored: Stored | None) -> Stored | None:
+    if stored is None or stored.routed == stored.shared:
         return None
     return replace(stored, entries=()) if stored.entries else stored
 
@@ -71,7 +69,7 @@ def stored_fixes(
 ) -> Iterator[Fix]:
     """What helps where the config says that the two are stored apart."""
     if not stored.heard:  # what the release does not hear it does not heed with fusion off either
-        rewritten = fixes.rewritten_list(facts, part, stored.place, entries)
+        rewritten = fixes.rewritten_list(facts, part, stored.place, entries, layers)
         if rewritten is not None:
             yield rewritten
     if stored.heard or not facts.release.branches:

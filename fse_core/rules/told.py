@@ -24,6 +24,8 @@ _LISTS: Final = ("ignored_layers", "modules_to_not_convert", "exclude", "ignore"
 
 def hits(facts: Facts, rule: str) -> Iterator[Hit]:
     """One for each fault of the rule, and the layers that have it."""
+    if facts.model.headers is None:
+        return
     for part in facts.parts:
         mine: dict[Fault, list[Layer]] = {}
         for layer in part.layers:
@@ -33,11 +35,6 @@ def hits(facts: Facts, rule: str) -> Iterator[Hit]:
                     mine.setdefault(fault, []).append(layer)
         for fault, layers in mine.items():
             yield _hit(facts, part, fault, tuple(layers))
-
-
-def unknown(facts: Facts, part: PartFacts, layers: tuple[Layer, ...]) -> tuple[Layer, ...]:
-    """The layers that the headers say nothing of: there the config is all that is known."""
-    return tuple(layer for layer in layers if facts.loading(part, layer) is None)
 
 
 def rule_of(facts: Facts, part: PartFacts, layer: Layer, fault: Fault) -> str:
@@ -102,13 +99,15 @@ def _fixes(
     if stored is not None:
         yield from (fix for fix in stored_fixes(facts, part, stored, layers, entries) if fix.kind != "env")
     elif fault.cause == "format" and fault.stored.startswith(("BF16", "F16", "F32")):
-        listed = _listed(facts, part)
+        listed = _listed(facts, part, layers)
         if listed is not None:
             yield listed
 
 
-def _listed(facts: Facts, part: PartFacts) -> Fix | None:
+def _listed(facts: Facts, part: PartFacts, layers: tuple[Layer, ...]) -> Fix | None:
     """The list of what is not quantized, with the shared experts in it."""
     block = facts.model.quantization
     key = None if block is None else next((key for key in _LISTS if isinstance(block.fields.get(key), list)), None)
-    return None if block is None or key is None else fixes.rewritten_list(facts, part, block.fields.at(key), ())
+    if block is None or key is None:
+        return None
+    return fixes.rewritten_list(facts, part, block.fields.at(key), (), layers)

@@ -37,9 +37,18 @@ def check(facts: Facts) -> Iterator[Hit]:
         ):
             continue
         unit = quantization.block[0]
+        if _whole(facts, unit) and len(part.fused()) == len(part.layers):
+            continue
         for (routed, shared), layers in by(part.layers, partial(_cut, facts, part, unit)).items():
             if routed or shared:
                 yield _hit(facts, part, layers, unit, routed=routed)
+
+
+def _whole(facts: Facts, unit: int) -> bool:
+    """Whether each GPU's share of a routed expert is whole blocks, or need not be."""
+    target, width = facts.target, spread.routed_width(facts)
+    divides = width is not None and spread.divides(width, target.tp, unit)
+    return target.ep or divides or not request.aiter_moe(target, facts.release)
 
 
 def _cut(facts: Facts, part: PartFacts, unit: int, layer: Layer) -> tuple[bool, bool]:
@@ -47,7 +56,7 @@ def _cut(facts: Facts, part: PartFacts, unit: int, layer: Layer) -> tuple[bool, 
     tp, routed, shared = facts.target.tp, spread.routed_width(facts), spread.shared_width(facts, part, layer)
     if routed is None or shared is None:
         return False, False
-    whole = facts.target.ep or spread.divides(routed, tp, unit) or not request.aiter_moe(facts.target, facts.release)
+    whole = _whole(facts, unit)
     apart = layer.decision.decision == "separate" and not spread.divides(shared, tp, unit)
     stored = None if whole and not apart else facts.stored(part, layer)
     if stored is None:
@@ -60,7 +69,7 @@ def _hit(facts: Facts, part: PartFacts, layers: tuple[Layer, ...], unit: int, *,
     key = spread.ROUTED if routed else spread.shared_key(layers[0])
     width = spread.routed_width(facts) if routed else spread.shared_width(facts, part, layers[0])
     own = spread.shared_width(facts, part, layers[0]) if layers[0].decision.decision == "separate" else None
-    sizes = spread.legal(unit, *(one for one in (width, own) if one is not None))
+    sizes = spread.legal(facts, unit, *(one for one in (width, own) if one is not None))
     side = "routed expert" if routed else "shared expert, which is not fused,"
     block = facts.model.quantization
     size = f"{(width or 0) / tp:g}"

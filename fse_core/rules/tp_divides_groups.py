@@ -41,7 +41,7 @@ def _apart(facts: Facts, part: PartFacts, layer: Layer) -> bool:
 
 def _hit(facts: Facts, layers: tuple[Layer, ...], width: int) -> Hit:
     text, tp = facts.model.text, facts.target.tp
-    sizes = spread.legal(_GROUP, width)
+    sizes = spread.legal(facts, _GROUP, width)
     fewer = spread.fewer_gpus(facts, sizes)
     return Hit(
         message=f"{where(layers)}: at tp {tp} each GPU has {width // tp} of the {width} columns of the shared expert's "

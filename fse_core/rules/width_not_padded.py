@@ -48,7 +48,7 @@ def _is_w4a4(facts: Facts, part: PartFacts, layer: Layer) -> bool:
 
 def _hit(facts: Facts, layers: tuple[Layer, ...], width: int) -> Hit:
     text, tp = facts.model.text, facts.target.tp
-    sizes = spread.legal(_UNIT, width)
+    sizes = spread.legal(facts, _UNIT, width)
     fewer = spread.fewer_gpus(facts, sizes)
     return Hit(
         message=f"{where(layers)}: at tp {tp} each GPU has {width // tp} of an expert's {width} rows, no multiple of "

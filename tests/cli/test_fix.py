@@ -4,6 +4,7 @@ import io
 import json
 import shlex
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,9 @@ import pytest
 from fse_core import Target, check
 from fse_core.cli import main
 from fse_core.read.source import read_model
+from fse_core.report import Fix
 from tests.linter.checkpoints import APART, HOPELESS, NOT_HEARD, PARENTS, SOUND, UNKNOWN, written
+from tests.models import DEEPSEEK, FP8_BLOCK, QUARK_MXFP4
 from tests.rules.cases import shared
 
 FUSION = "VLLM_ROCM_USE_AITER_FUSION_SHARED_EXPERTS"
@@ -53,6 +56,41 @@ def test_a_patched_config_is_written_beside_the_old_one(capsys: pytest.CaptureFi
     assert check(read_model(str(new)), Target()).findings == ()
 
 
+@pytest.mark.parametrize(
+    ("block", "key", "entry"),
+    [(FP8_BLOCK, "modules_to_not_convert", "shared_experts"), (QUARK_MXFP4, "exclude", "*shared_experts*")],
+)
+def test_an_entry_for_all_layers_is_rewritten_for_all(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, block: dict[str, Any], key: str, entry: str
+) -> None:
+    written(tmp_path / "m", {**DEEPSEEK, "quantization_config": {**block, key: [entry]}})
+    assert fix(capsys, "m")[0] == 0
+    assert json.loads((tmp_path / "m" / "config.fse.json").read_text())["quantization_config"][key] == shared(3, 4, 5)
+
+
+def test_what_only_takes_the_evidence_away_is_no_repair(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    hiding = Fix(
+        kind="config_patch",
+        safety="lossless",
+        summary="forget the list",
+        patch={"quantization_config": {"ignored_layers": ["lm_head"]}},
+    )
+
+    def answer(model: Any, target: Target) -> Any:
+        report = check(model, target)
+        return replace(report, findings=tuple(replace(one, fixes=(hiding,)) for one in report.findings))
+
+    file = written(tmp_path / "m", NOT_HEARD)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("fse_core.repair.check", answer)
+        status, out, err = fix(capsys, "m")
+    assert (status, out) == (1, "")
+    assert "does not make it better: forget the list" in err
+    assert [one.name for one in file.parent.iterdir()] == ["config.json"]
+    written(tmp_path / "n", {**DEEPSEEK, "quantization_config": {**FP8_BLOCK, "ignored_layers": ["lm_head"]}})
+    assert check(read_model("n"), Target()).verdict == "fuses", "it would look well"
+
+
 def test_a_diff_is_shown_and_nothing_is_written(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     written(tmp_path / "m", NOT_HEARD)
     status, out, _ = fix(capsys, "m", "--diff")
@@ -86,7 +124,6 @@ def test_where_the_list_is_heard_the_variable_is_enough(capsys: pytest.CaptureFi
 
 
 def test_what_changes_numbers_is_not_done_unasked(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    from fse_core.report import Fix
     from tests.output.reports import finding, report
 
     online = Fix(
@@ -113,7 +150,6 @@ def test_what_changes_numbers_is_not_done_unasked(capsys: pytest.CaptureFixture[
 
 
 def test_a_fix_that_does_not_make_it_better_is_not_proposed(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    from fse_core.report import Fix
     from tests.output.reports import finding, report
 
     useless = Fix(kind="flag", safety="lossless", summary="two GPUs", patch={"--tp": 2})

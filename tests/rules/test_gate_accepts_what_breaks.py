@@ -41,11 +41,26 @@ def test_the_list_is_rewritten_so_that_the_gate_takes_it(block: dict[str, Any], 
     before = asked(block, gfx="gfx950")
     fix = only(before, RULE).fixes[0]
     assert (fix.kind, fix.safety) == ("config_patch", "lossless")
-    assert fix.patch["quantization_config"][key] == ["lm_head", *shared(3, 4)]
+    assert fix.patch["quantization_config"][key] == ["lm_head", *shared(3, 4, 5)]
     draft = next(finding.fixes[0] for finding in before.findings if finding.part == "draft")
-    both = [*fix.patch["quantization_config"][key], *draft.patch["quantization_config"][key]]
-    after = asked({**block, key: both}, gfx="gfx950")
-    assert (after.verdict, of(after, RULE)) == ("separate", [])
+    assert draft.patch == fix.patch, "the entry speaks of both, and nothing else does"
+    after = asked({**block, **fix.patch["quantization_config"]}, gfx="gfx950")
+    assert {layer.decision.decision for layer in after.layers} == {"separate"}
+    assert [finding for finding in after.findings if finding.rule == RULE] == []
+
+
+@pytest.mark.parametrize(
+    ("entries", "layers", "listed"),
+    [
+        (PARENTS[:1], "3", shared(3)),
+        (PARENTS[:2], "3-4", shared(3, 4)),
+        ([PARENTS[1], "lm_head"], "4", ["lm_head", *shared(4)]),
+    ],
+)
+def test_only_layers_that_the_config_speaks_of_are_listed(entries: list[str], layers: str, listed: list[str]) -> None:
+    finding = only(asked({**FP8_BLOCK, "modules_to_not_convert": entries}), RULE)
+    assert finding.layers == layers
+    assert finding.fixes[0].patch["quantization_config"]["modules_to_not_convert"] == listed
 
 
 def wrapped(architecture: str) -> dict[str, Any]:

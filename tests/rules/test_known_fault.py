@@ -7,7 +7,9 @@ import pytest
 from fse_core import releases
 from fse_core.releases.release import Fault, Release
 from tests.models import DEEPSEEK, FP8_BLOCK, QUARK_MXFP4, asked
-from tests.rules.cases import FP8_BY_ROW, FP8_ROWS, INT4, QWEN3_NEXT, compressed, of, only, shared
+from tests.rules.cases import FP8_BY_ROW, FP8_ROWS, GLM_4_7_FLASH, INT4, QWEN3_NEXT, compressed, of, only, shared
+from tests.rules.situations.models import R1
+from tests.rules.situations.serving import LAGUNA
 
 RULE = "FSE150"
 FUSION = "VLLM_ROCM_USE_AITER_FUSION_SHARED_EXPERTS"
@@ -96,6 +98,24 @@ def test_fixes_turn_fusion_off_or_name_the_first_release_without_it(faults: Faul
     fixes = only(asked(FP8_BLOCK, vllm="0.29.0"), RULE).fixes
     assert [(fix.kind, fix.patch) for fix in fixes] == [("env", {FUSION: "0"}), ("release", {"vllm": "0.31.0"})]
     assert asked(FP8_BLOCK, vllm="0.31.0").findings == ()
+
+
+def test_what_fails_for_the_variable_is_not_said_to_ignore_it() -> None:
+    report = asked(None, GLM_4_7_FLASH, vllm="0.18.0", draft=False)
+    assert "IndexError while loading" in only(report, RULE).message
+    assert "does nothing" not in only(report, "FSE120").message
+    assert "does nothing" in only(asked(None, LAGUNA), "FSE120").message
+
+
+def test_no_gain_is_told_beside_an_error_about_the_same_layers(faults: Faults) -> None:
+    assert len(of(asked(FP8_BLOCK, R1, draft=False), "FSE138")) == 1
+    faults.give(consequence="slower")
+    assert len(of(asked(FP8_BLOCK, R1, draft=False), "FSE138")) == 1
+    faults.give(part="draft")
+    assert len(of(asked(FP8_BLOCK, R1), "FSE138")) == 1
+    faults.give()
+    report = asked(FP8_BLOCK, R1, draft=False)
+    assert (len(of(report, RULE)), of(report, "FSE138")) == (1, [])
 
 
 def test_no_release_is_named_where_none_is_without_it(faults: Faults) -> None:
