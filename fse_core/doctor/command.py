@@ -1,13 +1,19 @@
 """A launch command as it is typed, pasted or kept in a file: which arguments vLLM gets, and in what environment."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from fse_core.doctor import docker, shell
 from fse_core.doctor.result import Problem
+from fse_core.doctor.variables import Seen, Wrapped
 from fse_core.errors import InputError
 
 MODULES = ("vllm.entrypoints.openai.api_server", "vllm.entrypoints.api_server")
+_MAIN = "vllm.entrypoints.cli.main"
+_SAY = ("echo", "printf", "cat", "grep", "tee", "which", "type", "man", "pkill", "pgrep", "ps", "test", "[", "[[", "#")
+"""Commands whose words are not carried out."""
+_DEEPEST = 16
+_MOST_WORDS = 4096
 _SHELLS = ("bash", "sh", "zsh", "dash")
 _UNSEEN = Problem(
     severity="info",
@@ -23,6 +29,8 @@ class Command:
 
     serve: whether as `vllm serve`, whose first argument may be the model.
     variables: set on the way to it; `inside` tells a container, which sees no others but those in `passed`.
+    removed: what is taken from it on the way, wherever it was set.
+    nested: whether `variables` are all that the outer commands gave it.
     version: the release that an image's name tells.
     """
 
@@ -31,23 +39,48 @@ class Command:
     variables: Mapping[str, str] = field(default_factory=dict)
     inside: bool = False
     passed: tuple[str, ...] = ()
+    removed: frozenset[str] = frozenset()
+    nested: bool = False
     version: str | None = None
     problems: tuple[Problem, ...] = ()
 
 
-def from_text(text: str) -> Command:
-    """The first command in the text that serves a model. InputError where there is none."""
-    script = shell.read(text)
-    for words, exported in script.commands:
-        found = _found(words, exported)
-        if found is not None:
-            return replace(found, problems=(*_not_exported(script.only_set, found), *found.problems))
-    raise InputError("the command", "holds no `vllm serve`, and no module of vLLM that serves")
+def from_text(text: str, inherited: Collection[str] = ()) -> Command:
+    """The first command in the text that serves a model. InputError where there is none.
+
+    inherited: the variables that a script finds exported when it begins.
+    """
+    return _from_script(text, Seen(), inherited, 0)
 
 
-def from_words(words: Sequence[str]) -> Command:
+def _from_script(text: str, outer: Seen, inherited: Collection[str], depth: int) -> Command:
+    """One that is in others has been given `outer`'s variables."""
+    first: Command | None = None
+    wrong: InputError | None = None
+    several = 0
+    for words, seen in shell.read(text, outer.exported, frozenset(inherited) - outer.removed).commands:
+        try:
+            removed = seen.removed | (outer.removed - set(seen.exported))
+            found = _found(words, replace(seen, removed=removed), inherited, depth)
+        except InputError as error:
+            wrong = wrong or error
+            continue
+        several += found is not None
+        if found is not None and first is None:
+            first = replace(found, problems=(*_not_exported(seen.only_set, found), *found.problems))
+    if first is not None:
+        return first if several == 1 else replace(first, problems=(_several(several), *first.problems))
+    raise wrong or InputError("the command", "holds no `vllm serve`, and no module of vLLM that serves")
+
+
+def _several(count: int) -> Problem:
+    what = f"the text holds {count} commands that serve a model, of which this is the first: give the others alone"
+    return Problem(severity="warning", message=what)
+
+
+def from_words(words: Sequence[str], inherited: Collection[str] = ()) -> Command:
     """The command that these words are, as a shell split them."""
-    found = _found(list(words), {})
+    found = _found(list(words), Seen(), inherited, 0)
     if found is None:
         raise InputError("the command", "is no `vllm serve`, and no module of vLLM that serves")
     return found
@@ -58,36 +91,61 @@ def is_command(words: Sequence[str]) -> bool:
     return len(words) > 1 or any(space in words[0] for space in " \n\t")
 
 
-def _found(words: list[str], variables: Mapping[str, str]) -> Command | None:
+def _found(words: list[str], seen: Seen, inherited: Collection[str], depth: int) -> Command | None:
     """What the words serve, through any wrapper (env, sudo, numactl) before it."""
-    own = dict(variables)
-    for at, word in enumerate(words):
+    if depth > _DEEPEST:
+        raise InputError("the command", f"is wrapped more than {_DEEPEST} times")
+    wrapped = Wrapped(seen)
+    if next((word for word in words if shell.assignment(word) is None), "").rpartition("/")[2] in _SAY:
+        return None
+    at = 0
+    while at < len(words):
+        name = words[at].rpartition("/")[2]
         if docker.is_run(words, at):
-            return _in_container(docker.read(words[at:]), own)
-        if word.rpartition("/")[2] in _SHELLS and (inner := _script_of(words[at + 1 :])) is not None:
-            return _nested(inner, own)
-        arguments = _arguments(words[at:])
-        if arguments is not None:
-            serve = word.rpartition("/")[2] == "vllm"
-            return Command(arguments=tuple(arguments), serve=serve, variables=own)
-        pair = shell.assignment(word)
+            container = docker.read(words[at:])
+            return _in_container(replace(container, passed=()) if wrapped.bare else container, wrapped.seen(), depth)
+        if name in _SHELLS and (inner := _script_of(words, at + 1)) is not None:
+            return _alone(_from_script(inner, wrapped.seen(), () if wrapped.bare else inherited, depth + 1), wrapped)
+        start = _arguments(words, at)
+        if start is not None:
+            return _alone(_served(words[start:], serve=words[start - 1] == "serve"), wrapped)
+        pair = shell.assignment(words[at])
         if pair is not None:
-            own[pair[0]] = pair[1]
+            wrapped.set(*pair)
+        at = wrapped.env(words, at + 1) if name == "env" else at + 1
     return None
 
 
-def _arguments(words: list[str]) -> list[str] | None:
-    """What follows `vllm serve`, or the module, where the words begin with it."""
-    if words[0].rpartition("/")[2] == "vllm" and words[1:2] == ["serve"]:
-        return words[2:]
-    if words[0] == "-m" and words[1:2] and words[1] in MODULES:
-        return words[2:]
-    return None
+def _served(arguments: list[str], *, serve: bool) -> Command:
+    if len(arguments) > _MOST_WORDS:
+        raise InputError("the command", f"has more than {_MOST_WORDS} arguments")
+    return Command(arguments=tuple(arguments), serve=serve)
 
 
-def _script_of(words: list[str]) -> str | None:
+def _alone(found: Command, wrapped: Wrapped) -> Command:
+    """With what its wrappers leave of the variables. A nested script's own ones hold already what these gave it."""
+    seen = wrapped.seen()
+    own = found.variables if found.nested else seen.exported
+    removed = frozenset() if found.inside else (found.removed | seen.removed) - set(own)
+    inside = found.inside or wrapped.bare
+    return replace(
+        found, variables=own, inside=inside, removed=removed, passed=found.passed if found.inside else (), nested=True
+    )
+
+
+def _arguments(words: list[str], at: int) -> int | None:
+    """Where the arguments begin, where `vllm serve`, or the module, stands at `at`."""
+    if words[at].rpartition("/")[2] == "vllm" and words[at + 1 : at + 2] == ["serve"]:
+        return at + 2
+    if words[at] == "-m" and words[at + 1 : at + 3] == [_MAIN, "serve"]:
+        return at + 3
+    return at + 2 if words[at] == "-m" and words[at + 1 : at + 2] and words[at + 1] in MODULES else None
+
+
+def _script_of(words: list[str], start: int) -> str | None:
     """The text after a shell's -c."""
-    for at, word in enumerate(words):
+    for at in range(start, len(words)):
+        word = words[at]
         if word.startswith("-") and not word.startswith("--") and "c" in word:
             return words[at + 1] if at + 1 < len(words) else None
         if not word.startswith("-"):
@@ -95,27 +153,24 @@ def _script_of(words: list[str]) -> str | None:
     return None
 
 
-def _nested(text: str, variables: Mapping[str, str]) -> Command:
-    inner = from_text(text)
-    return replace(inner, variables={**variables, **inner.variables})
-
-
-def _in_container(container: docker.Container, outside: Mapping[str, str]) -> Command:
-    passed = tuple(name for name in container.passed if name not in outside)
+def _in_container(container: docker.Container, seen: Seen, depth: int) -> Command:
+    outside = seen.exported
+    passed = tuple(name for name in container.passed if name not in outside and name not in seen.removed)
     variables = {name: outside[name] for name in container.passed if name in outside} | dict(container.variables)
     words = [*(() if container.entry_point is None else (container.entry_point,)), *container.words]
-    found = _found(words, {}) if words else None
+    found = _found(words, Seen(exported=variables), (), depth + 1) if words else None
     if found is None:
-        found = _by_entry_point(container, words)
+        found = replace(_by_entry_point(container, words), variables=variables)
     files = tuple(
         Problem(severity="warning", message=f"--env-file {name} is not read: give its variables with --env")
         for name in container.files
     )
     return replace(
         found,
-        variables={**variables, **found.variables},
         inside=True,
-        passed=passed,
+        passed=() if found.inside else tuple(name for name in passed if name not in found.removed),
+        removed=frozenset(),
+        nested=True,
         version=container.version,
         problems=(*found.problems, *files, _UNSEEN),
     )
@@ -128,7 +183,7 @@ def _by_entry_point(container: docker.Container, words: list[str]) -> Command:
         raise InputError("docker run", f"starts {container.image} with no `vllm serve`")
     if not words:
         raise InputError("docker run", f"gives {container.image} no model")
-    return Command(arguments=tuple(words), serve=True)
+    return _served(words, serve=True)
 
 
 def _not_exported(only_set: Mapping[str, str], found: Command) -> tuple[Problem, ...]:

@@ -70,7 +70,7 @@ def examine(question: Question, command: Command | None, tally: Tally | None = N
         report=report,
         unread=unread,
         log=None if tally is None else conclude(tally, report, file, release.version),
-        problems=tuple(_problems(question, release.version, vllm)),
+        problems=(*_problems(question, release.version, vllm), *_of_file(tally)),
     )
 
 
@@ -126,6 +126,8 @@ def _variables(
     if inside:
         passed = command.passed if command is not None else ()
         outside = {name: outside[name] for name in passed if name in outside}
+    if command is not None:
+        outside = {name: value for name, value in outside.items() if name not in command.removed}
     found = []
     for name in dict.fromkeys((AITER, AITER_MOE, FUSION, *release.environment, *ALSO)):
         sources: tuple[tuple[Mapping[str, str], Origin], ...] = (
@@ -150,6 +152,13 @@ def _problems(question: Question, answering: str, vllm: str) -> list[Problem]:
         kinds = ", ".join(sorted(set(question.machine.gpus)))
         problems.append(Problem(severity="warning", message=f"the GPUs are of several kinds: {kinds}"))
     return problems
+
+
+def _of_file(tally: Tally | None) -> tuple[Problem, ...]:
+    if tally is None or not tally.broken:
+        return ()
+    what = "the compressed log ends too early or is damaged: only what comes before that is read"
+    return (Problem(severity="warning", message=what),)
 
 
 def _report(question: Question, asked: Served | None, target: Target) -> tuple[Report | None, str | None]:

@@ -15,7 +15,7 @@ def read(text: str) -> dict[str, Any] | None:
     """
     try:
         found = _value(ast.parse(_OPAQUE.sub("None", text.strip()), mode="eval").body)
-    except (ValueError, SyntaxError, RecursionError, MemoryError):
+    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
         return None
     return {str(name): value for name, value in found.items()} if isinstance(found, dict) else None
 

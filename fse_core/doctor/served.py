@@ -1,6 +1,7 @@
 """What a command line serves: its options as the release reads them, and the target that they make."""
 
 import json
+import re
 from argparse import Namespace
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,6 +25,8 @@ _OBJECTS: Final = ("quantization_config", "speculative_config", "kernel_config",
 _BEARS: Final = frozenset((*_SIZES, *_SWITCHES, *_OBJECTS, "moe_backend", "all2all_backend", "quantization", "model"))
 _ALSO: Final = frozenset(("model_tag", "revision", "hf_config_path", "model_impl", "spec_method", "cpu_offload_gb"))
 _DEFAULT_MODEL: Final = "Qwen/Qwen3-0.6B"
+_UNSET: Final = re.compile(r"\$[A-Za-z_{(@*#?!0-9]|`")
+"""What a shell would have replaced, where what it knows is not known here."""
 _LARGEST_FILE: Final = 1 << 20
 _FREE: Final = ("ngram", "[ngram]", "ngram_gpu", "suffix", "medusa", "mlp_speculator")
 """Ways to speculate that build no model with experts."""
@@ -56,14 +59,27 @@ def served(command: Command, target: Target, load: Callable[[str], str] | None =
     except InputError as error:
         problems.append(Problem(severity="error", message=str(error)))
         return Served(launch=Launch(model=None, problems=tuple(problems)), target=target)
-    if unknown:
+    unset = [word for word in unknown if _UNSET.search(word)]
+    if unknown and not unset:
         words = " ".join(unknown)
         what = f"vLLM {releases.resolve(target.vllm)} ends with: unrecognized arguments: {words}"
         problems.append(Problem(severity="error", message=what))
     if any(word.startswith("--config=") for word in command.arguments):
         what = "--config=FILE is read by no release, and ignored: write --config FILE"
         problems.append(Problem(severity="warning", message=what))
-    return _Reading(vars(given), target, problems, positional=command.serve).served()
+    return _Reading(_known(vars(given), unset), target, problems, positional=command.serve, unset=unset).served()
+
+
+def _known(given: Mapping[str, Any], unset: list[str]) -> dict[str, Any]:
+    """The options that bear on fusion, but for those whose value only the shell knows, which `unset` then names."""
+    known = {}
+    for name, value in given.items():
+        bears = name in _BEARS | _ALSO and name not in ("model", "model_tag")
+        if bears and isinstance(value, str) and _UNSET.search(value):
+            unset.append(f"--{name.replace('_', '-')} {value}")
+        else:
+            known[name] = value
+    return known
 
 
 def logged(text: str, target: Target) -> Served | None:
@@ -114,12 +130,20 @@ def _as_words(options: Mapping[str, Any], known: Mapping[str, Any]) -> Iterator[
 class _Reading:
     """Goes through the options once; what is wrong with them is added to `problems`."""
 
-    def __init__(self, given: Mapping[str, Any], target: Target, problems: list[Problem], *, positional: bool) -> None:
+    def __init__(
+        self,
+        given: Mapping[str, Any],
+        target: Target,
+        problems: list[Problem],
+        *,
+        positional: bool,
+        unset: Sequence[str] = (),
+    ) -> None:
         self.given = {name: value for name, value in given.items() if _is_given(value)}
         self.positional = positional
         self.target = target
         self.problems = problems
-        self.unjudged: str | None = None
+        self.unjudged = f"what the shell makes of {' '.join(unset)} is not known here" if unset else None
 
     def served(self) -> Served:
         """All of it."""
@@ -127,15 +151,16 @@ class _Reading:
         model = model or self.given.get("model") or _DEFAULT_MODEL
         objects = {name: self._object(name) for name in _OBJECTS}
         overrides = objects["hf_overrides"] or {}
+        texts = {name: self._text(name) for name in ("quantization", "revision", "hf_config_path")}
         target = self._target(objects)
         self._also()
         return Served(
             launch=Launch(model=str(model), options=tuple(self._options(objects)), problems=tuple(self.problems)),
             target=target,
             overrides=overrides,
-            quantization=self.given.get("quantization"),
-            revision=self.given.get("revision"),
-            config_path=self.given.get("hf_config_path"),
+            quantization=texts["quantization"],
+            revision=texts["revision"],
+            config_path=texts["hf_config_path"],
             unjudged=self.unjudged,
         )
 
@@ -145,8 +170,9 @@ class _Reading:
         backend = self.given.get("moe_backend") or (objects["kernel_config"] or {}).get("moe_backend")
         if backend is not None:
             fields["moe_backend"] = str(backend).lower().replace("-", "_")
-        if self.given.get("all2all_backend") is not None:
-            fields["all2all_backend"] = self.given["all2all_backend"]
+        all2all = self._text("all2all_backend")
+        if all2all is not None:
+            fields["all2all_backend"] = all2all
         fields["overlay"] = objects["quantization_config"]
         fields["draft"] = self._draft(objects["speculative_config"])
         made = Target(**{**_of(self.target), **fields})
@@ -184,7 +210,7 @@ class _Reading:
         if text is None or isinstance(text, Mapping):
             return text
         try:
-            value = json.loads(text)
+            value = json.loads(text) if isinstance(text, str) else text
         except (ValueError, RecursionError) as error:
             self._problem("error", f"--{name.replace('_', '-')}: is no JSON: {error}")
             return None
@@ -192,6 +218,14 @@ class _Reading:
             self._problem("error", f"--{name.replace('_', '-')}: expected a JSON object")
             return None
         return value
+
+    def _text(self, name: str) -> str | None:
+        """The option's value where it is text. A log may hold anything in its place."""
+        value = self.given.get(name)
+        if value is None or isinstance(value, str):
+            return value
+        self._problem("error", f"--{name.replace('_', '-')}: expected text, got {value!r}")
+        return None
 
     def _also(self) -> None:
         if self.given.get("model_impl") in ("transformers", "terratorch"):

@@ -132,3 +132,11 @@ def test_the_release_itself_agrees(tmp_path: Path) -> None:
     assert (found["version"], found["fused"], found["pretended"]) == ("0.33.0", 58, True)
     assert found["agreed"] == found["compared"] == 58
     assert sys.executable != str(home.python)
+
+
+@pytest.mark.parametrize("limit", ["0", "-1", "x", "9" * 30])
+def test_a_limit_that_is_none_is_a_wrong_command_line(limit: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["ask", R1, f"--limit={limit}"])
+    assert ended.value.code == 2
+    assert "--limit: expected a number from 1" in capsys.readouterr().err

@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -173,3 +174,24 @@ def test_the_plugins_summary_is_taken_for_what_it_says(
     (tmp_path / "x.log").write_text(f"{arguments}{head}FSE: {count} of 58 MoE layers fused\n")
     ended, found = doctor(capsys, "--log", str(tmp_path / "x.log"))
     assert (found["log"]["fused"], found["log"]["match"], ended) == (fused, match, status)
+
+
+@pytest.mark.parametrize("text", ["unset {}; {}", "env -u {} {}", "env -i {1}", "{0}=0; {1}", "bash -c '{}=0; {}'"])
+def test_a_variable_of_this_process_that_the_command_takes_away(
+    text: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VLLM_ROCM_USE_AITER", "1")
+    monkeypatch.setenv("VLLM_ROCM_USE_AITER_FUSION_SHARED_EXPERTS", "1")
+    line = text.format("VLLM_ROCM_USE_AITER", f"vllm serve {R1} -tp 8")
+    assert doctor(capsys, f"vllm serve {R1} -tp 8")[1]["report"]["verdict"] == "fuses"
+    assert doctor(capsys, line)[1]["report"]["verdict"] == "separate"
+
+
+def test_what_only_the_shell_knows_is_undecided(capsys: pytest.CaptureFixture[str]) -> None:
+    status, found = doctor(capsys, f"{ON} vllm serve {R1} -tp $TP")
+    assert (status, found["report"]["verdict"]) == (3, "undecided")
+
+
+def test_what_holds_no_log(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["doctor", "--log", os.devnull]) == 3
+    assert "no log of vLLM's" in capsys.readouterr().out

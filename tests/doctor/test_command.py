@@ -1,5 +1,7 @@
 """The command that serves is found through what stands around it, and what it sees of the environment is told."""
 
+import time
+
 import pytest
 
 from fse_core.doctor import command
@@ -101,3 +103,78 @@ def test_words_are_a_command_where_they_are_more_than_a_name() -> None:
     assert command.is_command(["vllm serve org/m"])
     assert command.is_command(["vllm", "serve", "org/m"])
     assert command.from_words(["A=1", "vllm", "serve", "org/m"]).variables == {"A": "1"}
+
+
+A = "VLLM_ROCM_USE_AITER"
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("export {A}=1; unset {A}; vllm serve m", None),
+        ("export {A}=1; unset -v {A}; vllm serve m", None),
+        ("export {A}=1; unset -f {A}; vllm serve m", "1"),
+        ("export {A}=1; env -u {A} vllm serve m", None),
+        ("export {A}=1; env --unset={A} vllm serve m", None),
+        ("export {A}=1; env -i PATH=$PATH vllm serve m", None),
+        ("export {A}=1; env -i {A}=2 vllm serve m", "2"),
+        ("export {A}=1; export -n {A}; vllm serve m", None),
+        ("export {A}=1; bash -c '{A}=0; vllm serve m'", "0"),
+        ("{A}=1 bash -c 'unset {A}; vllm serve m'", None),
+        ("export {A}=1; env -u {A} bash -c 'vllm serve m'", None),
+        ("export {A}=1; bash -c \"env -u {A} sh -c 'vllm serve m'\"", None),
+        ("set -a; {A}=1; set +a; vllm serve m", "1"),
+        ("set -o allexport\n{A}=1\nset +o allexport\nB=1\nvllm serve m", "1"),
+        ("(export {A}=1); vllm serve m", None),
+        ("declare -x {A}=1; vllm serve m", "1"),
+        ("declare {A}=1; vllm serve m", None),
+        ("export {A}=1; docker run -e {A} vllm/vllm-openai-rocm m", "1"),
+        ("export {A}=1; unset {A}; docker run -e {A} vllm/vllm-openai-rocm m", None),
+        ("docker run -e {A}=1 vllm/vllm-openai-rocm m", "1"),
+        ("docker run -e {A}=1 --entrypoint bash x -c 'unset {A}; vllm serve m'", None),
+    ],
+)
+@pytest.mark.parametrize("outside", [False, True])
+def test_what_vllm_sees_of_a_variable(text: str, value: str | None, outside: bool) -> None:
+    """`outside`: whether the script itself is started with the variable exported."""
+    found = command.from_text(text.format(A=A), (A,) if outside else ())
+    assert found.variables.get(A) == value or (outside and text.startswith("declare {A}"))
+    if value is None and "export {A}=1" in text and "(" not in text:
+        assert A in found.removed or found.inside
+    if value is not None:
+        assert not found.problems or found.inside
+
+
+def test_an_assignment_to_what_was_exported_outside_is_seen() -> None:
+    for text in (f"{A}=0; vllm serve m", f"bash -c '{A}=0; vllm serve m'"):
+        assert command.from_text(text, (A,)).variables == {A: "0"}
+        assert command.from_text(text).variables == {}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["echo vllm serve no; vllm serve m", "cat <<E\nvllm serve no\nE\nvllm serve m", "( vllm serve m )",
+     "docker run redis; vllm serve m", "python -m vllm.entrypoints.cli.main serve m", "if x; then vllm serve m; fi"],
+)  # fmt: skip
+def test_the_command_itself_is_found(text: str) -> None:
+    found = command.from_text(text)
+    assert (found.arguments, found.serve, found.problems) == (("m",), True, ())
+
+
+def test_several_commands_are_told_of() -> None:
+    found = command.from_text("vllm serve a\nvllm serve b")
+    assert found.arguments == ("a",)
+    assert "2 commands" in found.problems[0].message
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["docker run a " * 2000 + "vllm serve m", "vllm serve m " + "-tp 8 " * 150_000, "-tp 8 " * 150_000, '"' * 400_000,
+     "$" * 400_000, "\\a" * 400_000, '"' + "\\a" * 400_000, "bash " * 150_000, "env " * 200_000, "(a)" * 100_000],
+    ids=range(10),
+)  # fmt: skip
+def test_long_and_deep_texts_are_refused_at_once(text: str) -> None:
+    began = time.process_time()
+    with pytest.raises(InputError):
+        command.from_text(text)
+    assert time.process_time() - began < 5

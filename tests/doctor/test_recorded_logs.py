@@ -39,6 +39,19 @@ def report(log: Log, file: Path | None = None) -> LogReport:
     return found
 
 
+def alone(file: Path) -> LogReport:
+    """What the doctor says of a log of which nothing is known."""
+    tally = Tally()
+    with opened(str(file), "--log") as readable:
+        tally.read(readable)
+    machine = Machine(versions={}, gpus=(), plugin="absent")
+    found = examine(
+        Question(machine=machine, read=lambda name: model_from_dict({}, id=name), environment={}), None, tally
+    )
+    assert found.log is not None
+    return found.log
+
+
 def refusals(found: LogReport) -> list[Said]:
     return [said for said in found.said if said.kind == "refused"]
 
@@ -156,3 +169,42 @@ def test_a_compressed_log_that_is_cut_is_read_as_far_as_it_goes(tmp_path: Path) 
     found = report(log, tmp_path / "x.log.gz")
     assert 0 < found.size < 130_000
     assert refusals(found)
+
+
+@pytest.mark.parametrize("count", [2, 9, 57])
+def test_a_start_that_is_cut_among_its_refusals_is_not_partly_fused(count: int, tmp_path: Path) -> None:
+    log = BY_NAME["0.31.0-r1-mxfp4-colors"]
+    lines = gzip.decompress(log.file.read_bytes()).splitlines(keepends=True)
+    said = [at for at, line in enumerate(lines) if b"cannot be enabled" in line and b"TP0" in line]
+    assert len(said) == 58
+    own = [line for at, line in enumerate(lines[: said[count - 1] + 1]) if b"TP1" not in line]
+    (tmp_path / "x.log").write_bytes(b"".join(own))
+    found = report(log, tmp_path / "x.log")
+    assert (found.stage, found.fused, found.match) == ("built", "unknown", "not_contradicted")
+    assert found.why.endswith("ends before all layers are built")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [b"", bytes(range(256)) * 50, b'Traceback (most recent call last):\n  File "x.py", line 1, in x\nKeyError: 1\n'],
+)  # fmt: skip
+def test_what_is_no_log_of_vllms_is_told(data: bytes, tmp_path: Path) -> None:
+    (tmp_path / "x.log").write_bytes(data)
+    found = alone(tmp_path / "x.log")
+    assert (found.fused, found.match) == ("unknown", "unknown")
+    assert "no log of vLLM's" in found.why
+
+
+def test_a_traceback_through_vllm_is_one_of_its_logs(tmp_path: Path) -> None:
+    frame = b'  File "/usr/lib/python3.12/site-packages/vllm/__init__.py", line 1, in <module>\n'
+    (tmp_path / "x.log").write_bytes(b"Traceback (most recent call last):\n" + frame + b"KeyError: 1\n")
+    assert alone(tmp_path / "x.log").fused == "failed"
+
+
+def test_a_compressed_log_that_is_cut_or_damaged_is_told_of(tmp_path: Path) -> None:
+    log = BY_NAME["0.33.0-r1-mxfp4-eight-ranks"]
+    whole = log.file.read_bytes()
+    for data, told in ((whole, False), (whole + whole, False), (whole[:2500], True), (whole[:-3], True)):
+        (tmp_path / "x.log.gz").write_bytes(data)
+        problems = [problem.message for problem in diagnosis(log, tmp_path / "x.log.gz").problems]
+        assert any("ends too early" in message for message in problems) is told

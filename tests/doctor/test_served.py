@@ -119,3 +119,43 @@ def test_objects_in_the_arguments_of_a_log() -> None:
     found = logged(f"{{'model': 'm', 'quantization_config': {overlay}, 'compilation_config': {mode}}}", LATEST)
     assert found is not None
     assert found.target.overlay == {"targets": {"*shared_expert*": "mxfp4"}}
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        *(
+            (name, value)
+            for name in ("quantization_config", "speculative_config", "kernel_config")
+            for value in (5, [1])
+        ),
+        ("hf_overrides", 5),
+        ("quantization", 5),
+        ("quantization", ["a"]),
+        ("hf_config_path", 7),
+        ("revision", 7),
+        ("all2all_backend", ["a"]),
+    ],
+)
+def test_a_log_with_a_value_of_another_kind_is_told_of(field: str, value: object) -> None:
+    found = logged(f"{{'model': 'm', '{field}': {value!r}}}", LATEST)
+    assert found is not None
+    assert [message.partition(": expected ")[0] for message in messages(found)] == [f"--{field.replace('_', '-')}"]
+    assert (found.quantization, found.config_path, found.target.overlay) == (None, None, None)
+
+
+def test_a_log_with_a_list_for_a_key_is_not_read() -> None:
+    assert logged("{'model': 'm', 'x': {[1]: 2}}", LATEST) is None
+
+
+@pytest.mark.parametrize("words", ["-tp $TP", "-tp $(nproc)", "-tp `nproc`", "$ARGS", '"${ARGS[@]}"', '"$@"'])
+def test_what_only_the_shell_knows_leaves_it_undecided(words: str) -> None:
+    found = serve(f"m {words}")
+    assert messages(found) == []
+    assert found.launch.model == "m"
+    assert found.unjudged is not None
+    assert words.strip('"').removeprefix("-tp ") in found.unjudged
+
+
+def test_what_the_shell_knows_of_other_options_is_no_matter() -> None:
+    assert serve("m --port $PORT").unjudged is None

@@ -6,6 +6,7 @@ import subprocess
 import pytest
 
 from fse_core.doctor import shell
+from fse_core.doctor.variables import Seen
 from fse_core.errors import InputError
 
 
@@ -47,9 +48,8 @@ def test_what_is_redirected_is_left_out() -> None:
 
 def test_exported_variables_are_told_from_those_that_are_only_set() -> None:
     script = shell.read("A=1\nexport B=2 C\nD=4; export D\nvllm serve m")
-    assert script.only_set == {"A": "1"}
-    assert script.exported == {"B": "2", "D": "4"}
-    assert script.commands == [(["vllm", "serve", "m"], {"B": "2", "D": "4"})]
+    seen = Seen(exported={"B": "2", "D": "4"}, only_set={"A": "1"})
+    assert script.commands == [(["vllm", "serve", "m"], seen)]
 
 
 def test_a_variable_that_is_known_is_filled_in_and_another_stays() -> None:
@@ -70,3 +70,59 @@ def test_an_open_quote_is_an_error(text: str) -> None:
 def test_a_text_without_end_is_refused() -> None:
     with pytest.raises(InputError, match="longer"):
         shell.read("a" * (1 << 21))
+
+
+def told_by_a_shell(text: str) -> list[str]:
+    """The arguments that bash gives to `vllm`."""
+    script = "vllm() { printf '%s\\0' \"$@\"; }\n" + text
+    told = subprocess.run(["bash", "-c", script], capture_output=True, check=True).stdout.decode()
+    return told.removesuffix("\0").split("\0")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'ARGS="-tp 8 --enable-expert-parallel"; vllm serve m $ARGS',
+        'ARGS="-tp 8  -ep "; vllm serve m "$ARGS" x$ARGS$ARGS.y',
+        'ARGS="-tp 8"; B=$ARGS; export C=$ARGS; vllm serve $B $C',
+        'ARGS=(-tp 8\n  --x "a b" # why\n); vllm serve m "${ARGS[@]}" end',
+        'ARGS=(-tp 8); ARGS+=(-ep "a b"); vllm serve m ${ARGS[@]} "${ARGS[*]}" $ARGS',
+        'ARGS=(); vllm serve m "${ARGS[@]}"',
+        'A=1; A+=2; vllm serve m "$A"',
+        "A=1; unset A; vllm serve m $A ${A:-2}",
+        "(A=1; export A)\nA=${A:-3}\n( vllm serve m $A )",
+        "vllm serve m \\\n   >/dev/stdout -tp 8",
+        "# a comment that goes on \\\nvllm serve m # and another \\\n",
+        "cat >/dev/null <<EOF\nvllm serve no\nEOF\nvllm serve m",
+        "cat >/dev/null <<-'EOF' \nvllm serve no\n\tEOF\nvllm serve m",
+        'vllm serve m "a \\\nb" c\\\nd',
+        "if true; then A=2; vllm serve m $A; fi",
+    ],
+)
+def test_what_is_set_and_split_is_what_bash_makes_of_it(text: str) -> None:
+    served = [found for found in words(text) if found[0] == "vllm"]
+    assert served == [["vllm", *told_by_a_shell(text)]]
+
+
+def test_what_the_shell_alone_knows_is_one_word() -> None:
+    text = 'vllm serve m -tp $(nproc --all | (cat)) -dp `nproc` $((1 + 2)) "$@" "${NO[@]}"'
+    assert words(text)[0][3:] == ["-tp", "$(nproc --all | (cat))", "-dp", "`nproc`", "$((1 + 2))", "$@", "${NO[@]}"]
+
+
+def test_a_continued_line_may_begin_with_a_redirection() -> None:
+    assert words("vllm serve m -tp 8 \\\n   > log.txt 2>&1") == [["vllm", "serve", "m", "-tp", "8"]]
+
+
+def test_a_byte_order_mark_is_no_word() -> None:
+    assert words("\ufeffvllm serve m") == [["vllm", "serve", "m"]]
+
+
+@pytest.mark.parametrize("text", ["vllm serve $(a", "vllm `a", "(" * 100, "A=xx\n" + "A=$A$A\n" * 40])
+def test_what_has_no_end_is_refused(text: str) -> None:
+    with pytest.raises(InputError):
+        shell.read(text)
+
+
+def test_more_variables_than_can_be_kept_are_refused() -> None:
+    with pytest.raises(InputError, match="1024 variables"):
+        shell.read("".join(f"A{number}=1\nb\n" for number in range(2000)))

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from fse_core.read.model import Model
 
 _LIMIT: Final = 600
+_LONGEST: Final = 7 * 24 * 3600
 _EPILOG: Final = f"""\
 {options.SOURCES}
 To be called where vLLM is installed, by its Python. It builds the model without weights and runs no kernel. Without
@@ -31,9 +32,20 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     served = parser.add_argument_group("how the model is served")
     options.add_gfx(served, default=argparse.SUPPRESS)
     options.add_target(served)
-    served.add_argument("--limit", type=int, default=_LIMIT, metavar="SECONDS", help=f"(default: {_LIMIT})")
+    served.add_argument("--limit", type=_seconds, default=_LIMIT, metavar="SECONDS", help=f"(default: {_LIMIT})")
     options.add_reading(parser.add_argument_group("reading"))
     options.add_output(parser.add_argument_group("output"), "ask")
+
+
+def _seconds(text: str) -> int:
+    """A number of seconds from 1."""
+    try:
+        seconds = int(text)
+    except ValueError:
+        seconds = 0
+    if not 1 <= seconds <= _LONGEST:
+        raise argparse.ArgumentTypeError(f"expected a number from 1 to {_LONGEST}, got {text!r}")
+    return seconds
 
 
 def _run(args: argparse.Namespace) -> int:

@@ -64,8 +64,10 @@ def _run(args: argparse.Namespace) -> int:
     except InputError as error:
         complain(str(error))
         return NO_ANSWER
+    removed = launch.removed if launch is not None else ()
+    environment = {name: value for name, value in os.environ.items() if name not in removed}
     question = Question(
-        machine=look({**os.environ, **(launch.variables if launch else {}), **variables}),
+        machine=look({**environment, **(launch.variables if launch else {}), **variables}),
         read=_reader(args),
         environment=os.environ,
         given=variables,
@@ -90,10 +92,14 @@ def _launch(args: argparse.Namespace) -> "Launch | None":
     if args.script is not None:
         if args.words:
             raise Usage("--script takes no WORDS beside it")
-        return command.from_text(_text(args.script))
+        return command.from_text(_text(args.script), os.environ)
     if not args.words or not command.is_command(args.words):
         return None
-    return command.from_text(args.words[0]) if len(args.words) == 1 else command.from_words(args.words)
+    return (
+        command.from_text(args.words[0], os.environ)
+        if len(args.words) == 1
+        else command.from_words(args.words, os.environ)
+    )
 
 
 def _text(file: str) -> str:

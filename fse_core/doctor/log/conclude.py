@@ -68,6 +68,9 @@ def _verdict(tally: Tally, report: Report | None, version: str) -> _Verdict:
     entries = list(tally.entries.values())
     errors = [entry for entry in entries if entry.kind == "error"]
     refusals = [entry for entry in entries if entry.kind in ("refused", "declined")]
+    if not tally.of_vllm:
+        why = "this is no log of vLLM's: nothing that it prints while it starts is there"
+        return _Verdict(fused="unknown", why=why, match="unknown")
     if errors and not tally.loaded:
         return _failed(errors, report)
     if tally.stated is not None:
@@ -125,7 +128,11 @@ def _refused(refusals: list[Entry], report: Report | None, *, loaded: bool) -> _
     expected = {reason: layer for layer in report.layers if (reason := layer.decision.reason) is not None}
     strange = [entry for entry in refusals if not any(_alike(entry.text, text, cut=entry.cut) for text in expected)]
     missing = [text for text in expected if not any(_alike(e.text, text, cut=e.cut) for e in refusals)]
-    became: Fused = "partly" if _some_are_left(refusals, report) else "separate"
+    became: Fused = "separate"
+    if _some_are_left(refusals, report):
+        became = "unknown" if missing and not loaded else "partly"
+    if became == "unknown":
+        why = f"{why}, and ends before all layers are built"
     if not strange and not missing:
         return _Verdict(fused=became, why=why, match="matches")
     match: Match = "differs" if strange or loaded else "not_contradicted"  # else more may come

@@ -33,13 +33,15 @@ class _Raw(io.RawIOBase):
 
 
 class _Inflated:
-    """What is compressed in a file. One that ends too early or is damaged gives what there is of it."""
+    """What is compressed in a file. One that ends too early or is damaged is `broken`, and gives what is left."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self.file = file
         self.member = zlib.decompressobj(_GZIP)
         self.packed = b""
         self.over = False
+        self.begun = False
+        self.broken = False
 
     def readinto(self, buffer: memoryview, /) -> int:
         """At least a byte where there is one."""
@@ -47,13 +49,17 @@ class _Inflated:
             if self.member.eof:  # another may follow, as where logs were put together
                 self.packed = self.member.unused_data.lstrip(b"\0") or self.file.read(_BLOCK)
                 self.member = zlib.decompressobj(_GZIP)
+                self.begun = False
             else:
                 self.packed = self.packed or self.file.read(_BLOCK)
             if not self.packed:
+                self.broken = self.begun
                 break
+            self.begun = True
             try:
                 data = self.member.decompress(self.packed, len(buffer))
             except zlib.error:
+                self.broken = True
                 break
             self.packed = self.member.unconsumed_tail
             if data:

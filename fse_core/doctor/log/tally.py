@@ -28,7 +28,7 @@ class Entry:
 
 
 class Tally:
-    """What a log said, after `read`."""
+    """What a log said, after `read`. `broken` where a compressed file holds less than it should."""
 
     def __init__(self) -> None:
         self.entries: dict[tuple[str, str], Entry] = {}
@@ -36,7 +36,15 @@ class Tally:
         self.size = 0
         self.facts: dict[str, str] = {}
         self.stated: tuple[int, int] | None = None
+        self.broken = False
+        self._named = False
         self._tracebacks = Tracebacks()
+
+    @property
+    def of_vllm(self) -> bool:
+        """Whether anything is vLLM's: a traceback alone is where its lines name it."""
+        kinds = {entry.kind for entry in self.entries.values()}
+        return self._named or bool(self.facts) or bool(kinds - {"error", "later_error"})
 
     @property
     def loaded(self) -> bool:
@@ -48,6 +56,7 @@ class Tally:
         scanner = Scanner(file)
         for at, data in scanner.lines():
             line = parsed(data, at)
+            self._named = self._named or b"vllm" in data[:LONGEST].lower()
             if TRACEBACK in data:
                 self._tracebacks.begin(line)
                 scanner.follow = PATIENCE if self._tracebacks.open else 0
@@ -59,6 +68,7 @@ class Tally:
                 self._give_up()
         self._give_up()
         self.size = scanner.size
+        self.broken = getattr(file, "broken", False)
 
     def _take(self, line: Line, *, whole: bool) -> None:
         ended = self._tracebacks.take(line)
