@@ -23,8 +23,6 @@ from fse_core.target import Target
 
 K = TypeVar("K", bound=Hashable)
 
-_ANY_DIGIT = str.maketrans("123456789", "000000000")
-
 
 @dataclass(frozen=True, kw_only=True)
 class PartFacts:
@@ -119,7 +117,7 @@ class Facts:
             return None
         place = layer.prefix
         if not (part.numbered or part.gate.overlay):  # all layers whose numbers are as long are alike
-            place = str(layer.index).translate(_ANY_DIGIT)
+            place = "0" * len(str(layer.index))
         key = (layer.part, place)
         if key not in self._stored:
             self._stored[key] = self._read(quantization, part, layer)

@@ -63,7 +63,8 @@ def _experts(facts: Facts) -> int | None:
 
 def _sound(facts: Facts, part: PartFacts) -> bool:
     """Whether all that is known tells of slots that are loaded as they should be."""
-    loadings = (facts.loading(part, layer) for layer in part.layers)
+    untold = facts.untold(part, part.layers)
+    loadings = (facts.loading(part, layer) for layer in part.layers) if len(untold) < len(part.layers) else ()
     if any(loading is not None and loading.faults for loading in loadings):
         return False
     return part.gate.quantization is None or all(facts.by_stored(part, part.layers, _splits))
