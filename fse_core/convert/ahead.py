@@ -92,6 +92,13 @@ def require_torch() -> None:
         raise _missing("it is not installed")
 
 
+def require_device(device: str) -> None:
+    """InputError where a GPU is asked for that torch does not find."""
+    require_torch()
+    if device == "cuda" and not _torch().cuda.is_available():
+        raise InputError("--device", "cuda is asked for, and torch finds no such GPU here; cpu does it everywhere")
+
+
 def _torch() -> Any:
     try:
         with warnings.catch_warnings():

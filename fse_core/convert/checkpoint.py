@@ -15,7 +15,9 @@ from fse_core.read.safetensors.facts import INDEX_FILE
 from fse_core.read.safetensors.index import MAX_INDEX, WEIGHTS, parse_index
 from fse_core.read.source import read_model
 
-_LEFT_OUT: Final = frozenset({".git", ".cache"})
+JOURNAL: Final = ".fse-convert"
+"""The folder that an unfinished conversion has in its output."""
+_LEFT_OUT: Final = frozenset({".git", ".cache", JOURNAL})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,7 +89,7 @@ def open_checkpoint(folder: str | Path) -> Checkpoint:
 def _walk(root: Path, folder: Path) -> Iterator[File]:
     for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
         path = Path(entry.path)
-        name = path.relative_to(root).as_posix()
+        name = _name(path.relative_to(root))
         if entry.is_dir(follow_symlinks=False):
             if entry.name not in _LEFT_OUT:
                 yield from _walk(root, path)
@@ -99,9 +101,23 @@ def _walk(root: Path, folder: Path) -> Iterator[File]:
         yield File(name=name, path=target, size=state.st_size, modified=state.st_mtime_ns)
 
 
+def _name(path: Path) -> str:
+    """The file's name, which the manifest can hold. InputError where it is no Unicode text."""
+    name = path.as_posix()
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        told = os.fsencode(name).decode("utf-8", "backslashreplace")
+        raise InputError(told, "expected a file name in UTF-8") from None
+    return name
+
+
 def _followed(root: Path, path: Path, name: str) -> Path:
     """What a link leads to: a file of the folder, or one of the blobs that a Hub cache keeps beside its snapshots."""
-    target, inside = path.resolve(), root.resolve()
+    try:
+        target, inside = path.resolve(), root.resolve()
+    except (OSError, RuntimeError):  # which one says that links lead in a circle hangs on Python's version
+        raise InputError(name, "is a link that leads to no file") from None
     blobs = inside.parent.parent / "blobs"
     if target.is_relative_to(inside) or (inside.parent.name == "snapshots" and target.parent == blobs):
         return target

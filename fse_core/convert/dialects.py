@@ -1,5 +1,6 @@
 """How each exporter says which modules are left out of quantization, and how to say that the shared experts are not."""
 
+import fnmatch
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from fse_core.quantization.patterns import Pattern, glob, regular
 
 _TEXT: Final = "shared_expert"
 _HIDDEN: Final = "shared.expert"
+_PIECE: Final = re.compile(r"\[!?\]?[^\]]*\]|[*?\[]|[^*?\[]+")
 _NUMBER: Final = re.compile(r"(?<=\.)\d+(?=\.)")
 
 
@@ -118,12 +120,20 @@ def _quark(names: Sequence[str], modules: Modules) -> Sequence[str]:
         elif name.startswith("re:"):
             spelled.append(name.replace(_TEXT, _HIDDEN))
         elif any(char in name for char in "*?["):
-            spelled.append(
-                "re:" + re.escape(name).replace(r"\*", ".*").replace(r"\?", ".").replace(_TEXT, _HIDDEN) + "$"
-            )
+            spelled.append(f"re:{_PIECE.sub(_regular, name)}$".replace(_TEXT, _HIDDEN))
         else:
             templates.setdefault(_template(name), []).append(name)
     return spelled + [_pattern(template, names_, modules) for template, names_ in templates.items()]
+
+
+def _regular(piece: re.Match[str]) -> str:
+    """A piece of a shell pattern as a regular expression that every Python has: not fnmatch's for the whole, which may
+    hold atomic groups.
+    """
+    text = piece.group()
+    if text.startswith("[") and len(text) > 1:
+        return fnmatch.translate(text).removeprefix("(?s:")[: -len(r")\Z")].replace(_TEXT, r"shared\_expert")
+    return {"*": ".*", "?": "."}.get(text) or re.escape(text)
 
 
 def _template(name: str) -> str:

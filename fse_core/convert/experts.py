@@ -163,10 +163,19 @@ def _conversion(index: int, shared: Matrix, routed: Matrix, geometry: Geometry) 
             held = f"{shared.weight.dtype} {list(shared.weight.shape)}"
             raise InputError(shared.weight.name, f"expected bfloat16, float16, or FP8 in 128x128 blocks, got {held}")
         source = found
+    _require_alone(shared, source)
     tensor = SharedTensor(name=shared.weight.name, projections=(shared.role,), part="weight")
     check_shape(geometry, source, tensor, shared.weight.shape)
     _require(layout, geometry, shared)
     return Conversion(index=index, shared=shared, routed=routed, geometry=geometry, layout=layout, source=source)
+
+
+def _require_alone(shared: Matrix, source: Layout) -> None:
+    """A conversion replaces a weight, and its scale where it has one: nothing else may be lost with them."""
+    scale = None if source is PLAIN else shared.scale
+    more = [tensor.name for tensor in shared.tensors.values() if tensor not in (shared.weight, scale)]
+    if more:
+        raise InputError(shared.module, f"has {', '.join(sorted(more))} beside its weight, which would be lost")
 
 
 def _require(layout: Layout, geometry: Geometry, shared: Matrix) -> None:

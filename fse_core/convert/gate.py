@@ -6,15 +6,18 @@ from typing import Final
 
 from fse_core import releases
 from fse_core.check import check
+from fse_core.convert.safetensors import Header
 from fse_core.errors import InputError
 from fse_core.families import families
 from fse_core.names import Rename
 from fse_core.read.model import Model
+from fse_core.read.safetensors import facts
 from fse_core.report import Report
 from fse_core.target import Target
 
 _SERVED: Final = (Target(gfx="gfx950"), Target(gfx="gfx950", tp=8))
 """The ways of serving that are tried; a family that fuses only in one of its own says so."""
+_RUINOUS: Final = ("load_fails", "start_fails", "silent_corruption")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +34,26 @@ def shown_class(model: Model) -> str | None:
     report = check(model, Target())
     if report.quantization is None and report.verdict == "undecided":
         raise InputError("config.json", f"nothing is known about it: {report.undecided_reason}")
+    if report.quantization is None and report.startup_error is not None:
+        error = report.startup_error
+        raise InputError(
+            "config.json", f"vLLM {releases.known()[-1]} does not start with it: {error.type}: {error.message}"
+        )
     return report.quantization
+
+
+def with_tensors(model: Model, shards: Mapping[str, Header]) -> Model:
+    """The model with what its shards hold, so that the rules about names, types and shapes of tensors speak."""
+    tensors = {
+        tensor.name: facts.Tensor(name=tensor.name, dtype=tensor.dtype, shape=tensor.shape, file=shard)
+        for shard, header in shards.items()
+        for tensor in header.tensors.values()
+    }
+    files = {
+        shard: facts.File(name=shard, size=header.file_size, tensors=len(header.tensors), metadata={})
+        for shard, header in shards.items()
+    }
+    return replace(model, headers=facts.Headers(tensors=tensors, files=files))
 
 
 def branching(class_name: str) -> tuple[str, ...]:
@@ -45,17 +67,39 @@ def ask(model: Model, names: Sequence[str], targets: Sequence[Target] = _SERVED)
 
 
 def _best(model: Model, name: str, targets: Sequence[Target]) -> Acceptance:
-    answers = [_acceptance(check(model, replace(target, vllm=name)), name) for target in targets]
+    answers = [_answer(model, name, target) for target in targets]
     return next((answer for answer in answers if answer.accepts), answers[0])
 
 
+def _answer(model: Model, name: str, target: Target) -> Acceptance:
+    heads = model.text.optional_integer("num_attention_heads")
+    if heads is not None and heads % target.tp:  # config/model.py:1559 at 0.33.0
+        why = f"Total number of attention heads ({heads}) must be divisible by tensor parallel size ({target.tp})."
+        return Acceptance(release=name, accepts=False, why=f"ValueError: {why}")
+    return _acceptance(check(model, replace(target, vllm=name)), name)
+
+
 def _acceptance(report: Report, name: str) -> Acceptance:
-    if report.verdict == "fuses":
+    """A release that fuses, and then fails or computes what is wrong, does not accept the checkpoint."""
+    ruin = _ruin(report)
+    if report.verdict == "fuses" and ruin is None:
         return Acceptance(release=name, accepts=True, why="")
-    return Acceptance(release=name, accepts=False, why=_why(report))
+    return Acceptance(release=name, accepts=False, why=_why(report, ruin))
 
 
-def _why(report: Report) -> str:
+def _ruin(report: Report) -> str | None:
+    """The first error of the target that a server does not survive, or that its answers do not."""
+    return next(
+        (
+            finding.message
+            for finding in report.findings
+            if finding.severity == "error" and finding.consequence in _RUINOUS and finding.part != "draft"
+        ),
+        None,
+    )
+
+
+def _why(report: Report, ruin: str | None) -> str:
     if report.undecided_reason is not None:
         return report.undecided_reason
     if report.startup_error is not None:
@@ -65,8 +109,7 @@ def _why(report: Report) -> str:
             return f"{layer.decision.error.type}: {layer.decision.error.message}"
         if layer.decision.decision == "separate" and layer.part == "target":
             return layer.decision.reason or "its class does not fuse"
-    worst = [f.message for f in report.findings if f.consequence in ("load_fails", "silent_corruption")]
-    return worst[0] if worst else "no layer has shared experts beside routed ones"
+    return ruin or "no layer has shared experts beside routed ones"
 
 
 @dataclass(frozen=True, kw_only=True)

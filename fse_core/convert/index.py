@@ -34,7 +34,7 @@ def new_index(text: str, checkpoint: Checkpoint, found: Sequence[Conversion]) ->
 
 def _resized(text: str, grown: int) -> str:
     start = locate(text, ("metadata",))
-    if start is None:
+    if start is None or text[start] != "{":
         return text
     source = text
 

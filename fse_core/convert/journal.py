@@ -9,13 +9,14 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, TypeGuard
 
 from fse_core.convert import disk
+from fse_core.convert.checkpoint import JOURNAL
 from fse_core.convert.disk import CannotWrite
 from fse_core.convert.shard import Record
 
-FOLDER: Final = ".fse-convert"
+FOLDER: Final = JOURNAL
 _PLAN: Final = "plan"
 _NEW: Final = "new"
 _LOCK: Final = "lock"
@@ -56,17 +57,17 @@ class Journal:
 
     def temporary(self, name: str) -> Path:
         """Where the file is written until it is complete."""
-        return self.folder / f"{name.replace('/', '%')}.part"
+        return self.folder / f"{_flat(name)}.part"
 
     def finished(self, name: str) -> Record | None:
         """What was recorded of the file, if it is there as recorded."""
         path = self.out / name
         try:
-            record: Record = json.loads(self._record(name).read_bytes())
-            whole = not path.is_symlink() and path.stat().st_size == record["size"]
-        except (OSError, ValueError):
+            record = json.loads(self._record(name).read_bytes())
+            size = None if path.is_symlink() else path.stat().st_size
+        except (OSError, ValueError, RecursionError):
             return None
-        return record if whole else None
+        return record if _is_record(record) and record["size"] == size else None
 
     def finish(self, name: str, record: Record) -> None:
         """Records a file that is complete under its temporary name, and gives it its own."""
@@ -76,12 +77,31 @@ class Journal:
     def note(self, name: str, record: Record) -> None:
         """Records a file."""
         data = json.dumps(record, sort_keys=True).encode()
-        disk.write_whole(self._record(name), data, self.folder / f"{name.replace('/', '%')}.{_NEW}")
+        disk.write_whole(self._record(name), data, self.folder / f"{_flat(name)}.{_NEW}")
 
     def _record(self, name: str) -> Path:
-        return self.folder / f"{name.replace('/', '%')}.json"
+        return self.folder / f"{_flat(name)}.json"
 
     def remove(self) -> None:
         """All is done."""
         disk.remove_tree(self.folder)
         disk.sync_folder(self.out)
+
+
+def _flat(name: str) -> str:
+    """One name for a file in a folder, which no other file has."""
+    return name.replace("%", "%25").replace("/", "%2F")
+
+
+def _is_record(record: Any) -> TypeGuard[Record]:
+    """Whether it is what `note` writes."""
+    if not isinstance(record, dict) or type(record.get("size")) is not int:
+        return False
+    summed = record.get("how") == "linked" or isinstance(record.get("sha256"), str)
+    errors = record.get("errors", {})
+    return (
+        summed
+        and isinstance(record.get("how"), str)
+        and isinstance(errors, dict)
+        and all(isinstance(error, dict) and {"relative_mse", "largest"} <= error.keys() for error in errors.values())
+    )

@@ -1,4 +1,4 @@
-"""The record that a conversion leaves: no times and no paths, so that the same source gives the same bytes."""
+"""The record that a conversion leaves. The same files, with the same times, give the same bytes."""
 
 import json
 from collections.abc import Mapping
@@ -37,7 +37,7 @@ def manifest(plan: Plan, records: Mapping[str, Record]) -> bytes:
         "files": {name: {key: record[key] for key in _FILE if key in record} for name, record in records.items()},
         "tensors": dict(sorted(tensors.items())),
     }
-    return (json.dumps(document, indent=1) + "\n").encode()
+    return (json.dumps(document, indent=1, allow_nan=False) + "\n").encode()
 
 
 def sums(records: Mapping[str, Record]) -> bytes:

@@ -10,6 +10,7 @@ import torch
 from fse_core.convert.checkpoint import Checkpoint
 from fse_core.convert.experts import Conversion
 from fse_core.convert.safetensors import Tensor
+from fse_core.errors import InputError
 from fse_core.quantize import formats
 from fse_core.quantize.base import Quantized
 from fse_core.slots import PLAIN
@@ -26,6 +27,7 @@ _STEP: Final = {"cpu": 2**19, "cuda": 2**26}
 """How many weights are quantized at a time: on a CPU, a cacheful."""
 
 
+_TOO_LARGE: Final = "holds numbers that are too large to be quantized"
 _ROWS: Final = 128
 """What a step is a multiple of, so that no block is cut."""
 
@@ -51,6 +53,8 @@ def convert_weight(checkpoint: Checkpoint, one: Conversion, device: str) -> Made
     wanted, high = formats()[one.layout.name], one.layout.block[0] or one.rows
     lost = total = largest = 0.0
     for first, weight in _steps(checkpoint, one, device):
+        exact = weight.float().view(-1)
+        _require_finite(one, exact, "holds Inf or NaN")
         rows = slice(first, first + len(weight))
         into = Quantized(payload=payloads[rows], scale=scales[first // high : math.ceil(rows.stop / high)])
         if device == "cpu":
@@ -59,12 +63,21 @@ def convert_weight(checkpoint: Checkpoint, one: Conversion, device: str) -> Made
             got = wanted.quantize(weight)
             into.payload.copy_(got.payload)
             into.scale.copy_(got.scale)
-        exact = weight.float().view(-1)
         difference = wanted.dequantize(got, torch.float32).view(-1).sub_(exact)
         lost += float(torch.dot(difference, difference))
         total += float(torch.dot(exact, exact))
-        largest = max(largest, *(abs(float(end)) for end in torch.aminmax(difference)))
+        largest = max(largest, _require_finite(one, difference, _TOO_LARGE))
+    if not math.isfinite(lost) or not math.isfinite(total):
+        raise InputError(one.shared.weight.name, _TOO_LARGE)
     return Made(payload=payload, scale=scale, relative_mse=lost / total if total else lost, largest=largest)
+
+
+def _require_finite(one: Conversion, numbers: torch.Tensor, words: str) -> float:
+    """How far the numbers are from zero at most. InputError where one is Inf or NaN, which no format keeps."""
+    ends = [abs(float(end)) for end in torch.aminmax(numbers)]  # either is NaN where any number is
+    if not all(map(math.isfinite, ends)):
+        raise InputError(one.shared.weight.name, words)
+    return max(ends)
 
 
 def _steps(checkpoint: Checkpoint, one: Conversion, device: str) -> Iterator[tuple[int, torch.Tensor]]:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from fse_core.convert import gate
 from fse_core.convert.block import patched
-from fse_core.convert.checkpoint import Checkpoint, open_checkpoint
+from fse_core.convert.checkpoint import JOURNAL, Checkpoint, open_checkpoint
 from fse_core.convert.dialects import DIALECTS, Dialect, Modules
 from fse_core.convert.experts import Conversion, check_loss, conversions
 from fse_core.convert.index import new_index
@@ -74,6 +74,8 @@ class Plan:
 def make_plan(folder: str | Path, *, accept_loss: bool = False) -> Plan:
     """The plan for the checkpoint in `folder`. InputError where it cannot be converted, or no release would fuse it."""
     checkpoint = open_checkpoint(folder)
+    if (checkpoint.folder / JOURNAL).exists():
+        raise InputError(JOURNAL, "is in the source, which is an unfinished conversion")
     for name in (MANIFEST, SUMS):
         if name in checkpoint.files:
             raise InputError(name, "is in the source, which was converted already or has a file of that name")
@@ -89,8 +91,8 @@ def make_plan(folder: str | Path, *, accept_loss: bool = False) -> Plan:
         converted=frozenset(one.shared.module for one in found), full=_full(checkpoint, found), rename=names.rename
     )
     texts = _configs(checkpoint, DIALECTS[class_name], modules, found)
-    accepted = _accepted(checkpoint, texts, branching)
     shards = _shards(checkpoint, found)
+    accepted = _accepted(checkpoint, texts, shards, branching)
     if checkpoint.index is not None:
         text = checkpoint.files[INDEX_FILE].path.read_text(encoding="utf-8")
         texts[INDEX_FILE] = new_index(text, checkpoint, found).encode()
@@ -143,12 +145,13 @@ def _configs(
 
 
 def _accepted(
-    checkpoint: Checkpoint, texts: Mapping[str, bytes], branching: Sequence[str]
+    checkpoint: Checkpoint, texts: Mapping[str, bytes], shards: Sequence[Shard], branching: Sequence[str]
 ) -> tuple[gate.Acceptance, ...]:
     model = model_from_bytes(
         texts[CONFIG_FILE], hf_quant_config=texts.get(HF_QUANT_FILE), source=checkpoint.model.source
     )
-    accepted = gate.ask(model, branching)
+    headers = {**checkpoint.shards, **{shard.name: shard.layout[1] for shard in shards}}
+    accepted = gate.ask(gate.with_tensors(model, headers), branching)
     if not any(answer.accepts for answer in accepted):
         raise InputError(
             CONFIG_FILE,

@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Protocol
 
 from fse_core.convert import disk
-from fse_core.convert.ahead import require_torch
+from fse_core.convert.ahead import require_device
 from fse_core.convert.disk import CannotWrite, explained
 from fse_core.convert.journal import FOLDER, Journal
 from fse_core.convert.manifest import manifest, read_manifest, sums
 from fse_core.convert.plan import MANIFEST, SUMS, Plan, Shard, linked
 from fse_core.convert.shard import Record
 from fse_core.convert.workers import Lost, write_shards
+from fse_core.errors import InputError
 from fse_core.read.model import CONFIG_FILE
 
 
@@ -33,7 +34,7 @@ def run(
     CannotWrite where that is not possible; what is complete is kept, and a second run goes on from there.
     """
     folder = Path(os.path.abspath(out))
-    require_torch()
+    require_device(device)
     with explained(folder):
         _claim(plan, folder)
         journal = Journal(folder)
@@ -55,7 +56,7 @@ def _claim(plan: Plan, out: Path) -> None:
     source = plan.checkpoint.folder.resolve()
     if out.is_symlink():
         raise CannotWrite(str(out), "is a link, which is not written through")
-    place = out.resolve()
+    place = _resolved(out)
     if place == source or place.is_relative_to(source) or source.is_relative_to(place):
         raise CannotWrite(str(out), "is the source, or one of the two is in the other: the source is never written to")
     if out.is_dir():
@@ -69,15 +70,42 @@ def _claim(plan: Plan, out: Path) -> None:
     disk.make_folder(out)
 
 
+def _resolved(out: Path) -> Path:
+    try:
+        return out.resolve()
+    except (OSError, RuntimeError):  # which one says that links lead in a circle hangs on Python's version
+        raise CannotWrite(str(out), "lies behind a link that leads nowhere") from None
+
+
 def _done_before(plan: Plan, out: Path, journal: Journal) -> Mapping[str, Record]:
     """The manifest is written last: where it is, only the journal may be left."""
     document = read_manifest(out)
     if document.get("plan") == plan.fingerprint:
+        files: Mapping[str, Record] = document["files"]
+        _require_tensors(plan, document["tensors"])
+        _require_sizes(out, files)
         if journal.folder.exists():
             journal.remove()
-        files: Mapping[str, Record] = document["files"]
         return files
     raise CannotWrite(str(out), "holds a finished conversion of another source, or with other options or another fse")
+
+
+def _require_tensors(plan: Plan, tensors: Mapping[str, Record]) -> None:
+    whole = all(type(one.get("layer")) is int and type(one.get("relative_mse")) is float for one in tensors.values())
+    if not whole or tensors.keys() != {one.outputs[0].name for one in plan.conversions}:
+        raise InputError(MANIFEST, "does not list the converted tensors; remove the folder, or choose another")
+
+
+def _require_sizes(out: Path, files: Mapping[str, Record]) -> None:
+    """Says so where a file of a finished conversion is no longer what it was, as far as its size tells."""
+    for name, record in files.items():
+        path = out / name
+        if "how" not in record or path.is_symlink() or not path.is_file() or path.stat().st_size != record.get("size"):
+            raise CannotWrite(
+                str(out),
+                f"holds a finished conversion whose {name} is missing, or is not as large as it was written; "
+                "remove the folder, or choose another",
+            )
 
 
 def _require_room(plan: Plan, out: Path, journal: Journal) -> None:
@@ -101,7 +129,7 @@ def _copies(plan: Plan, out: Path) -> list[str]:
 
 def _all(plan: Plan, out: Path, journal: Journal, watcher: Watcher, workers: int, device: str) -> Mapping[str, Record]:
     """Every file; the config last, so that a folder without one is none that is served by mistake."""
-    found = {shard.name: journal.finished(shard.name) for shard in plan.shards}
+    found = {shard.name: _written(shard, journal) for shard in plan.shards}
     left: list[Shard] = [shard for shard in plan.shards if found[shard.name] is None]
     copies = {name for name in _copies(plan, out) if journal.finished(name) is None}
     watcher.begin(sum(shard.size for shard in left) + sum(plan.checkpoint.files[name].size for name in copies))
@@ -113,6 +141,13 @@ def _all(plan: Plan, out: Path, journal: Journal, watcher: Watcher, workers: int
         same = data == plan.checkpoint.files[name].path.read_bytes()
         records[name] = _text(name, data, "copied" if same else "patched", out, journal)
     return dict(sorted(records.items()))
+
+
+def _written(shard: Shard, journal: Journal) -> Record | None:
+    """The record of a finished shard, with the error of every weight that is made in it."""
+    record = journal.finished(shard.name)
+    made = {one.outputs[0].name for one in shard.made}
+    return record if record is not None and record.get("errors", {}).keys() == made else None
 
 
 def _text(name: str, data: bytes, how: str, out: Path, journal: Journal) -> Record:

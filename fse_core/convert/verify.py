@@ -4,16 +4,24 @@ import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from fse_core.convert import disk, gate
 from fse_core.convert.checkpoint import Checkpoint, open_checkpoint
 from fse_core.convert.experts import conversions
 from fse_core.convert.journal import FOLDER
-from fse_core.convert.manifest import read_manifest
-from fse_core.convert.plan import MANIFEST
+from fse_core.convert.manifest import read_manifest, sums
+from fse_core.convert.plan import MANIFEST, SUMS
+from fse_core.convert.shard import Record
 from fse_core.errors import InputError
+from fse_core.read.getters import shown
+from fse_core.read.model import CONFIG_FILE, HF_QUANT_FILE
+from fse_core.read.safetensors.facts import INDEX_FILE
+from fse_core.read.safetensors.index import WEIGHTS
 from fse_core.target import Target
+
+_SUMMED: Final = ("rewritten", "patched", "copied")
+_LINKED: Final = "linked"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,9 +55,11 @@ def verify(
     manifest = read_manifest(root)
     checkpoint = open_checkpoint(root)
     files, tensors = manifest["files"], manifest["tensors"]
-    begin(sum(record["size"] for record in files.values() if "sha256" in record and isinstance(record["size"], int)))
+    begin(sum(record["size"] for record in files.values() if "sha256" in record and type(record.get("size")) is int))
     faults = [
         *_unfinished(root),
+        *_unlisted(checkpoint, files, tensors),
+        *_sums(root, files),
         *(fault for name, record in files.items() for fault in _file(checkpoint, name, record, progress)),
         *(fault for name, record in tensors.items() for fault in _tensor(checkpoint, name, record)),
         *_left(checkpoint),
@@ -57,7 +67,8 @@ def verify(
     names = gate.branching(str(manifest.get("quantization"))) if releases is None else releases
     if not names:
         raise InputError(MANIFEST, "names no quantization class that a release has a branch for")
-    accepted = gate.ask(checkpoint.model, names) if targets is None else gate.ask(checkpoint.model, names, targets)
+    model = gate.with_tensors(checkpoint.model, checkpoint.shards)
+    accepted = gate.ask(model, names) if targets is None else gate.ask(model, names, targets)
     return Verified(
         faults=tuple(faults),
         files=len(files),
@@ -72,8 +83,35 @@ def _unfinished(root: Path) -> Iterator[str]:
         yield f"{FOLDER}: is left of a conversion; run it again to finish it"
 
 
+def _unlisted(checkpoint: Checkpoint, files: Mapping[str, Record], tensors: Mapping[str, Record]) -> Iterator[str]:
+    """What a server reads and the manifest does not speak of."""
+    if not tensors:
+        yield f"{MANIFEST}: lists no converted tensor"
+    for name in checkpoint.files:
+        if name not in files and (name.endswith(WEIGHTS) or name in (CONFIG_FILE, HF_QUANT_FILE, INDEX_FILE)):
+            yield f"{name}: is not in {MANIFEST}"
+
+
+def _sums(root: Path, files: Mapping[str, Record]) -> Iterator[str]:
+    expected = sums(files)
+    try:
+        with (root / SUMS).open("rb") as file:
+            same = file.read(len(expected) + 1) == expected
+    except FileNotFoundError:
+        yield f"{SUMS}: is missing"
+    except OSError as error:
+        yield f"{SUMS}: cannot be read: {error.strerror}"
+    else:
+        if not same:
+            yield f"{SUMS}: holds other sums than {MANIFEST}"
+
+
 def _file(checkpoint: Checkpoint, name: str, record: Mapping[str, Any], progress: disk.Progress) -> Iterator[str]:
     file = checkpoint.files.get(name)
+    if record.get("how") not in (*_SUMMED, _LINKED):
+        yield f"{MANIFEST}: {name}: expected how it was written, got {shown(record.get('how'))}"
+    if record.get("how") in _SUMMED and not isinstance(record.get("sha256"), str):
+        yield f"{MANIFEST}: {name}: has no SHA-256, though it was {record['how']}"
     if file is None:
         yield f"{name}: is missing"
     elif file.size != record.get("size"):

@@ -107,3 +107,17 @@ def test_a_snapshot_of_the_hub_cache(folder: Path, tmp_path: Path) -> None:
         path.rename(blobs / str(number))
         (snapshot / path.name).symlink_to(f"../../blobs/{number}")
     assert len(open_checkpoint(snapshot).shards) == 3
+
+
+def test_links_in_a_circle(folder: Path) -> None:
+    (folder / "one").symlink_to("two")
+    (folder / "two").symlink_to("one")
+    with pytest.raises(InputError, match=r"one: (is a link that leads to no file|expected a file)"):
+        open_checkpoint(folder)
+
+
+def test_a_name_that_is_no_text(folder: Path) -> None:
+    (folder / os.fsdecode(b"caf\xe9.txt")).write_text("")
+    with pytest.raises(InputError, match=r"caf\\xe9.txt: expected a file name in UTF-8") as caught:
+        open_checkpoint(folder)
+    str(caught.value).encode()

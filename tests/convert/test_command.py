@@ -28,6 +28,8 @@ def test_convert_and_verify(source: Path, tmp_path: Path, capsys: pytest.Capture
     assert told.splitlines()[-1] == "whole: 7 files, 6 by their sums, 6 converted tensors; 5 of 5 releases fuse it"
     assert main(["verify", str(out), "--vllm", "0.33.0", "--gfx", "gfx90a"]) == 1
     assert "vLLM 0.33.0 does not fuse it" in capsys.readouterr().out
+    assert main(["verify", str(out), "--tp", "3"]) == 1
+    assert capsys.readouterr().out.endswith("; 0 of 5 releases fuse it\n")
 
 
 def test_a_dry_run_changes_nothing(source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -80,6 +82,12 @@ def test_refusals(source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[st
     with pytest.raises(SystemExit) as ended:
         main(["verify", str(source), "--vllm", "old"])
     assert ended.value.code == 2
+    capsys.readouterr()
+    for unknown in ("9.9", "0.33.0rc1"):
+        with pytest.raises(SystemExit) as ended:
+            main(["verify", str(source), "--vllm", unknown])
+        assert ended.value.code == 2
+        assert f"vLLM {unknown} is not known; those that are: 0.11.1, " in capsys.readouterr().err
 
 
 def test_a_source_without_a_shard(source: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

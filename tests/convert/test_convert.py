@@ -16,16 +16,18 @@ import torch
 
 from fse_core.check import check
 from fse_core.convert.disk import CannotWrite
-from fse_core.convert.journal import FOLDER
+from fse_core.convert.journal import FOLDER, Journal
 from fse_core.convert.plan import MANIFEST, make_plan
 from fse_core.convert.run import run
 from fse_core.convert.verify import verify
+from fse_core.errors import InputError
 from fse_core.quantize import formats
+from fse_core.read.safetensors.facts import INDEX_FILE
 from fse_core.read.source import read_model
 from fse_core.target import Target
 from tests.convert.conftest import Counter
 from tests.convert.test_experts import fp8_shared
-from tests.convert.tiny import FAMILIES, FORMATS, Tiny, read_all, tree
+from tests.convert.tiny import FAMILIES, FORMATS, Tiny, read_all, read_shard, tree, write_json, write_shard
 from tests.output.schemas import validator
 
 LISTED = {
@@ -39,8 +41,10 @@ ASKED = {
 }
 
 
-@pytest.mark.parametrize("format", FORMATS)
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize(
+    ("family", "format"),
+    [(family, kind) for family in FAMILIES for kind in FORMATS if (family, kind) != ("minimax", "fp8_block")],
+)
 def test_every_family_and_format(tmp_path: Path, counter: Counter, family: str, format: str) -> None:
     tiny = Tiny(family, format, listed=LISTED.get(family) if format == "mxfp4" else None)
     source, out = tiny.write(tmp_path / "in"), tmp_path / "out"
@@ -161,7 +165,7 @@ def test_steps_make_the_same_bytes_as_the_whole(
         ]
         for name in ("one", "many")
     ]
-    assert errors[1] == pytest.approx(errors[0], rel=1e-6)
+    assert errors[1] == pytest.approx(errors[0], rel=2e-5)  # five digits are kept
 
 
 def test_a_second_run_does_nothing(source: Path, tmp_path: Path, counter: Counter) -> None:
@@ -239,3 +243,122 @@ def test_the_sums_are_those_of_the_files(source: Path, tmp_path: Path, counter: 
         assert record["size"] == len(data)
         assert record.get("sha256", hashlib.sha256(data).hexdigest()) == hashlib.sha256(data).hexdigest()
     assert {record["how"] for record in files.values()} == {"rewritten", "patched", "linked", "copied"}
+
+
+@pytest.mark.parametrize(
+    ("bits", "words"),
+    [
+        (b"\xc0\x7f", "holds Inf or NaN"),
+        (b"\x80\x7f", "holds Inf or NaN"),
+        (b"\x80\xff", "holds Inf or NaN"),
+        (b"\x7f\x7f", "holds numbers that are too large to be quantized"),
+    ],
+    ids=["nan", "inf", "-inf", "largest"],
+)
+def test_a_weight_that_no_format_keeps(tmp_path: Path, counter: Counter, bits: bytes, words: str) -> None:
+    source, out = Tiny().write(tmp_path / "in"), tmp_path / "out"
+    path, name = source / "model-00002-of-00003.safetensors", "model.layers.1.mlp.shared_experts.down_proj.weight"
+    tensors = read_shard(path)
+    dtype, shape, data = tensors[name]
+    tensors[name] = dtype, shape, data[:1000] + bits + data[1002:]
+    write_shard(path, tensors)
+    with pytest.raises(InputError, match=f"^{name}: {words}$"):
+        run(make_plan(source), out, counter)
+    assert not (out / path.name).exists()
+    assert not (out / "config.json").exists()
+
+
+def test_a_gpu_that_is_not_there(
+    source: Path, tmp_path: Path, counter: Counter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    with pytest.raises(InputError, match="--device: cuda is asked for"):
+        run(make_plan(source), tmp_path / "out", counter, device="cuda")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_output_behind_links_in_a_circle(source: Path, tmp_path: Path, counter: Counter) -> None:
+    (tmp_path / "circle").symlink_to("circle")
+    with pytest.raises(CannotWrite):
+        run(make_plan(source), tmp_path / "circle" / "out", counter)
+
+
+@pytest.mark.parametrize("metadata", [None, "none", [], 3])
+def test_an_index_with_odd_metadata(tmp_path: Path, counter: Counter, metadata: object) -> None:
+    source = Tiny().write(tmp_path / "in")
+    index = json.loads((source / INDEX_FILE).read_text())
+    write_json(source / INDEX_FILE, index | {"metadata": metadata})
+    run(make_plan(source), tmp_path / "out", counter)
+    after = json.loads((tmp_path / "out" / INDEX_FILE).read_text())
+    assert after["metadata"] == metadata
+    assert after["weight_map"].keys() > index["weight_map"].keys()
+
+
+@pytest.mark.parametrize("record", ["[]", "{}", "3", '{"size": 3}', '{"size": 3, "how": "copied", "errors": []}', "["])
+def test_a_journal_of_odd_records(source: Path, tmp_path: Path, counter: Counter, record: str) -> None:
+    plan, out = make_plan(source), tmp_path / "out"
+    run(plan, out, counter)
+    before = tree(out)
+    (out / MANIFEST).unlink()
+    journal = Journal(out)
+    journal.start(plan.fingerprint)
+    for name in before:
+        (journal.folder / f"{name}.json".replace("/", "%2F")).write_text(record)
+    run(plan, out, counter)
+    assert tree(out) == before
+
+
+def test_a_shard_s_record_without_its_errors(source: Path, tmp_path: Path, counter: Counter) -> None:
+    plan, out = make_plan(source), tmp_path / "out"
+    run(plan, out, counter)
+    before = tree(out)
+    shard = plan.shards[0].name
+    record = json.loads(before[MANIFEST])["files"][shard]
+    (out / MANIFEST).unlink()
+    journal = Journal(out)
+    journal.start(plan.fingerprint)
+    journal.note(shard, record)
+    assert journal.finished(shard) == record
+    run(plan, out, counter)
+    assert tree(out) == before
+
+
+def test_names_that_differ_in_a_percent_sign_alone(tmp_path: Path, counter: Counter) -> None:
+    source, out = Tiny().write(tmp_path / "in"), tmp_path / "out"
+    names = ("figures%one.txt", "figures%2Fone.txt")
+    for name in names:
+        (source / name).write_text(name)
+    journal = Journal(out)
+    assert len({journal.temporary(name) for name in (*names, "figures/one.txt")}) == 3
+    run(make_plan(source), out, counter)
+    assert [(out / name).read_text() for name in (*names, "figures/one.txt")] == [*names, "drawn\n"]
+
+
+@pytest.mark.parametrize("name", ["tokenizer.json", "model-00001-of-00003.safetensors"])
+@pytest.mark.parametrize("gone", [True, False])
+def test_a_finished_conversion_that_was_damaged(
+    source: Path, tmp_path: Path, counter: Counter, name: str, *, gone: bool
+) -> None:
+    out = tmp_path / "out"
+    run(make_plan(source), out, counter)
+    (out / name).unlink()
+    if not gone:
+        (out / name).write_bytes(b"cut off")
+    with pytest.raises(CannotWrite, match=f"holds a finished conversion whose {name} is missing, or is not as large"):
+        run(make_plan(source), out, counter)
+
+
+def test_a_finished_conversion_without_its_tensors(source: Path, tmp_path: Path, counter: Counter) -> None:
+    out = tmp_path / "out"
+    run(make_plan(source), out, counter)
+    document = json.loads((out / MANIFEST).read_text())
+    write_json(out / MANIFEST, document | {"tensors": {}})
+    with pytest.raises(InputError, match="does not list the converted tensors"):
+        run(make_plan(source), out, counter)
+
+
+def test_an_unfinished_conversion_is_no_source(tmp_path: Path) -> None:
+    source = Tiny().write(tmp_path / "in")
+    (source / FOLDER).mkdir()
+    with pytest.raises(InputError, match=f"{FOLDER}: is in the source"):
+        make_plan(source)

@@ -1,5 +1,6 @@
 """Lists of modules that are left out: what is removed, what stays, and how it is said."""
 
+import fnmatch
 import re
 
 import pytest
@@ -95,3 +96,25 @@ def test_quark_keeps_one_layer_apart_from_another() -> None:
     assert found == [r"re:(?!mtp\.).*layers\.(12)\.mlp\.shared.expert\.gate_proj$"]
     assert re.match(found[0][3:], rename(third))
     assert not any(re.match(found[0][3:], rename(name)) for name in SHARED)
+
+
+@pytest.mark.parametrize(
+    ("entry", "pattern", "hit"),
+    [
+        ("*.layers.[01].mlp.shared_expert_gate", r"re:.*\.layers\.[01]\.mlp\.shared.expert_gate$", "01"),
+        ("*.layers.[!0].mlp.shared_expert_gate", r"re:.*\.layers\.[^0]\.mlp\.shared.expert_gate$", "12"),
+        ("*.layers.[0-1].mlp.shared_expert_gat?", r"re:.*\.layers\.[0-1]\.mlp\.shared.expert_gat.$", "01"),
+    ],
+)
+def test_a_class_of_a_shell_pattern_keeps_its_meaning(entry: str, pattern: str, hit: str) -> None:
+    assert changed("QuarkConfig", [entry]) == [pattern]
+    for layer in "012":
+        found = re.match(pattern[3:], f"language_model.model.layers.{layer}.mlp.shared_expert_gate")
+        assert (found is not None) == (layer in hit)
+
+
+@pytest.mark.parametrize("entry", ["[shared_expert_gate", "*[]]shared_expert_gate", "*[z-a]shared_expert_gate"])
+def test_an_odd_shell_pattern_means_what_it_meant(entry: str) -> None:
+    (found,) = changed("QuarkConfig", [entry])
+    for name in ("[shared_expert_gate", "mlp]shared_expert_gate", "mlp.shared_expert_gate"):
+        assert (re.match(found[3:], name) is not None) == fnmatch.fnmatchcase(name, entry)

@@ -8,12 +8,16 @@ from pathlib import Path
 
 import pytest
 
+from fse_core.convert import gate
 from fse_core.convert.plan import make_plan
 from fse_core.errors import FseError, InputError
+from fse_core.read.source import model_from_bytes
+from fse_core.target import Target
 from tests.convert.tiny import MX, SCHEME, Tensors, Tiny, read_shard, stored, weight, write_json, write_shard
 
 FIRST = "model-00001-of-00003.safetensors"
 RNG = random.Random(7)
+EIGHT = Target(gfx="gfx950", tp=8)
 
 
 def changed(tiny: Tiny, folder: Path, change: Callable[[Tensors], None]) -> Path:
@@ -202,6 +206,38 @@ def test_a_class_without_a_branch(tmp_path: Path, block: dict[str, object]) -> N
     )
 
 
+def test_a_release_that_fuses_and_answers_wrongly(tmp_path: Path) -> None:
+    """As many routed experts as groups: a known fault of all of them."""
+    refused(Tiny(experts=2).write(tmp_path), "no release would fuse it once converted; vLLM .* has a known fault")
+
+
+def test_scales_that_a_release_has_no_parameter_for(tmp_path: Path) -> None:
+    refused(
+        Tiny("minimax", "fp8_block").write(tmp_path),
+        "no release would fuse it once converted; .* experts' gate weight_scale_inv .* no parameter that it goes to",
+    )
+
+
+def test_gpus_that_cut_a_block(tmp_path: Path) -> None:
+    plan = make_plan(Tiny("glm", "fp8_block").write(tmp_path / "in"))
+    model = plan.checkpoint.model
+    answers = gate.ask(model_from_bytes(plan.texts["config.json"], source=model.source), ["0.33.0"], [EIGHT])
+    assert [answer.accepts for answer in answers] == [False]
+    assert "at tp 8 each GPU has 16 of the 128 rows" in answers[0].why
+
+
+def test_modelopt_in_its_own_file_alone(tmp_path: Path) -> None:
+    tiny = Tiny(format="mxfp8")
+    tiny.write(tmp_path)
+    config = tiny.config()
+    block = config.pop("quantization_config")
+    write_json(tmp_path / "config.json", config)
+    inner = {"quant_algo": "MXFP8", "kv_cache_quant_algo": None, "exclude_modules": block["ignore"]}
+    document = {"producer": {"name": "modelopt"}, "quantization": inner}
+    write_json(tmp_path / "hf_quant_config.json", document)
+    refused(tmp_path, "does not start with it")
+
+
 def test_an_unknown_architecture(tmp_path: Path) -> None:
     tiny = Tiny()
     tiny.write(tmp_path)
@@ -209,3 +245,21 @@ def test_an_unknown_architecture(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text(text.replace("DeepseekV3ForCausalLM", "NobodyForCausalLM"))
     with pytest.raises(InputError, match="NobodyForCausalLM"):
         make_plan(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["bias", "pre_quant_scale", "weight_zero_point", "input_scale", "weight_scale"])
+def test_what_stands_beside_a_shared_weight_is_not_lost(tmp_path: Path, name: str) -> None:
+    def add(tensors: Tensors) -> None:
+        tensors[f"{SHARED}.up_proj.{name}"] = ("F32", (1,), b"\0\0\x80\x3f")
+
+    refused(
+        changed(Tiny(), tmp_path, add), rf"up_proj: has {SHARED}.up_proj.{name} beside its weight, which would be lost"
+    )
+
+
+def test_what_stands_beside_a_shared_weight_of_fp8_is_not_lost(tmp_path: Path) -> None:
+    folder = fp8_shared(tmp_path)
+    tensors = read_shard(folder / FIRST)
+    tensors[f"{SHARED}.up_proj.input_scale"] = ("F32", (1,), b"\0\0\x80\x3f")
+    write_shard(folder / FIRST, tensors)
+    refused(folder, "up_proj.input_scale beside its weight", accept_loss=True)

@@ -4,13 +4,14 @@ import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 pytest.importorskip("torch")
 
 from fse_core.convert.journal import FOLDER
-from fse_core.convert.plan import MANIFEST, make_plan
+from fse_core.convert.plan import MANIFEST, SUMS, make_plan
 from fse_core.convert.run import run
 from fse_core.convert.verify import verify
 from fse_core.errors import InputError
@@ -85,6 +86,14 @@ def test_a_config_that_was_changed_back(folder: Path) -> None:
     assert any(fault.startswith("config.json") for fault in found.faults)
 
 
+def test_a_number_of_gpus_that_no_release_starts_with(folder: Path) -> None:
+    found = verify(folder, targets=[Target(gfx="gfx950", tp=3)])
+    assert not any(answer.accepts for answer in found.accepted)
+    assert {answer.why for answer in found.accepted} == {
+        "ValueError: Total number of attention heads (16) must be divisible by tensor parallel size (3)."
+    }
+
+
 def test_one_release_and_one_way_to_serve(folder: Path) -> None:
     found = verify(folder, releases=["0.33.0"], targets=[Target(gfx="gfx90a")])
     assert [(answer.release, answer.accepts) for answer in found.accepted] == [("0.33.0", False)]
@@ -117,5 +126,54 @@ def test_a_manifest_of_odd_values(folder: Path) -> None:
     document["tensors"] = {"x": {"payload": 1}, "y": {"payload": {}, "scale": {}}}
     write_json(folder / MANIFEST, document)
     faults = verify(folder).faults
-    assert len(faults) == 4
-    assert faults[0].startswith("config.json: expected many bytes")
+    assert faults[0] == "SHA256SUMS: holds other sums than fse-convert.json"
+    assert "fse-convert.json: config.json: expected how it was written, got null" in faults
+    assert "config.json: expected many bytes" in "\n".join(faults)
+
+
+def rewrite(change: Callable[[dict[str, Any]], object]) -> Callable[[Path], None]:
+    def apply(folder: Path) -> None:
+        document = json.loads((folder / MANIFEST).read_text())
+        change(document)
+        write_json(folder / MANIFEST, document)
+
+    return apply
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (rewrite(lambda document: document["tensors"].clear()), ["fse-convert.json: lists no converted tensor"]),
+        (
+            rewrite(lambda document: document["files"].pop("config.json")),
+            ["config.json: is not in fse-convert.json", "SHA256SUMS: holds other sums than fse-convert.json"],
+        ),
+        (
+            rewrite(lambda document: document["files"][FIRST].pop("sha256")),
+            [
+                "SHA256SUMS: holds other sums than fse-convert.json",
+                f"fse-convert.json: {FIRST}: has no SHA-256, though it was rewritten",
+            ],
+        ),
+        (
+            rewrite(lambda document: document["files"]["tokenizer.json"].pop("size")),
+            ["tokenizer.json: expected None bytes, got 3"],
+        ),
+        (
+            lambda folder: shutil.copy(folder / FIRST, folder / "more.safetensors"),
+            ["more.safetensors: is not in fse-convert.json"],
+        ),
+        (lambda folder: (folder / SUMS).unlink(), ["SHA256SUMS: is missing"]),
+        (lambda folder: (folder / SUMS).write_text(""), ["SHA256SUMS: holds other sums than fse-convert.json"]),
+    ],
+)
+def test_what_the_manifest_leaves_unsaid(folder: Path, change: Callable[[Path], object], expected: list[str]) -> None:
+    change(folder)
+    assert list(verify(folder).faults) == expected
+
+
+def test_an_empty_manifest(folder: Path) -> None:
+    rewrite(lambda document: document.update(files={}, tensors={}))(folder)
+    found = verify(folder)
+    assert not found.sound
+    assert f"{FIRST}: is not in fse-convert.json" in found.faults

@@ -90,7 +90,7 @@ class Tiny:
     format: str = "mxfp4"
     shared: int = 1
     layers: int = 2
-    experts: int = 2
+    experts: int = 4
     hidden: int = 128
     width: int = 128
     listed: tuple[str, ...] | None = None

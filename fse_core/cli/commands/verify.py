@@ -9,7 +9,7 @@ from fse_core.cli.commands import Command
 from fse_core.cli.console import complain, write
 from fse_core.cli.statuses import BAD, NO_ANSWER, OK
 from fse_core.cli.usage import checked
-from fse_core.errors import FseError
+from fse_core.errors import FseError, InputError
 from fse_core.target import Target
 
 if TYPE_CHECKING:
@@ -37,10 +37,8 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> int:
-    from fse_core.releases import resolve
-
     with checked():
-        names = None if args.vllm is None else [resolve(name) for name in args.vllm]
+        names = None if args.vllm is None else [_known(name) for name in args.vllm]
 
     from fse_core.convert.progress import Bar
     from fse_core.convert.verify import verify  # only now: a wrong command line should not wait for the engine
@@ -54,6 +52,16 @@ def _run(args: argparse.Namespace) -> int:
     finally:
         bar.end()
     return write("".join(f"{line}\n" for line in _told(args.folder, found))) or (OK if found.sound else BAD)
+
+
+def _known(name: str) -> str:
+    """The release. InputError where it is not known itself: what another one does proves nothing of it."""
+    from fse_core.releases import is_known, known, resolve
+
+    answers = resolve(name)
+    if not is_known(name):
+        raise InputError("--vllm", f"vLLM {name} is not known; those that are: {', '.join(known())}")
+    return answers
 
 
 def _targets(args: argparse.Namespace) -> Sequence[Target] | None:
