@@ -1,16 +1,15 @@
-"""FSE106, FSE107, FSE113, FSE119, FSE120, FSE122 to FSE124, FSE128 and FSE134: release, GPU, options, environment."""
+"""FSE106, FSE107, FSE113 and FSE119: options, sizes and methods."""
 
 from typing import Any
 
 from tests.models import DEEPSEEK, FP8_BLOCK, MXFP4, QUARK_MXFP4
 from tests.models import MXFP8 as MODELOPT_MXFP8
-from tests.rules.cases import AWQ, GLM_4_7, GLM_4_7_FLASH, INT4, NVFP4, QWEN3_NEXT, compressed, shared
+from tests.rules.cases import AWQ, GLM_4_7, INT4, NVFP4, QWEN3_NEXT, compressed, shared
 from tests.rules.situations import Situation
 
-AITER, MOE = "VLLM_ROCM_USE_AITER", "VLLM_ROCM_USE_AITER_MOE"
+MOE = "VLLM_ROCM_USE_AITER_MOE"
 FUSION = "VLLM_ROCM_USE_AITER_FUSION_SHARED_EXPERTS"
 OFF = {"environment": {FUSION: "0"}}
-ON = {"environment": {FUSION: "1"}}
 TP8: dict[str, Any] = {"tp": 8, "draft": False}
 MX: dict[str, Any] = {"gfx": "gfx950", "draft": False}
 W640 = {**DEEPSEEK, "moe_intermediate_size": 640}
@@ -23,33 +22,8 @@ FLASH_NEXT: dict[str, Any] = {
 }
 QWEN_80B = {**QWEN3_NEXT, "num_experts": 512}
 NARROW = {**QWEN3_NEXT, "moe_intermediate_size": 1024, "shared_expert_intermediate_size": 1024}
-W320 = {**QWEN3_NEXT, "moe_intermediate_size": 320, "shared_expert_intermediate_size": 320}
 APART = {**FP8_BLOCK, "modules_to_not_convert": shared(3, 4)}
 W4A16 = {**QUARK_MXFP4, "global_quant_config": {**MXFP4, "input_tensors": None}}
-V4_PRO: dict[str, Any] = {
-    "architectures": ["DeepseekV4ForCausalLM"],
-    "model_type": "deepseek_v4",
-    "num_hidden_layers": 2,
-    "n_routed_experts": 384,
-    "n_shared_experts": 1,
-    "num_experts_per_tok": 6,
-    "hidden_size": 7168,
-    "moe_intermediate_size": 3072,
-    "hidden_act": "silu",
-    "topk_method": "noaux_tc",
-    "expert_dtype": "fp4",
-}
-V4_FP8 = {**FP8_BLOCK, "scale_fmt": "ue8m0"}
-LAGUNA: dict[str, Any] = {
-    "architectures": ["LagunaForCausalLM"],
-    "model_type": "laguna",
-    "num_hidden_layers": 3,
-    "num_experts": 8,
-    "mlp_layer_types": ["dense", "sparse", "sparse"],
-    "hidden_size": 256,
-    "moe_intermediate_size": 256,
-    "shared_expert_intermediate_size": 256,
-}
 MINIMAX_M3: dict[str, Any] = {
     "architectures": ["MiniMaxM3SparseForCausalLM"],
     "model_type": "minimax_m3",
@@ -58,12 +32,6 @@ MINIMAX_M3: dict[str, Any] = {
     "n_shared_experts": 1,
     "hidden_size": 256,
     "intermediate_size": 256,
-}
-QWEN3_MOE: dict[str, Any] = {
-    "architectures": ["Qwen3MoeForCausalLM"],
-    "model_type": "qwen3_moe",
-    "num_hidden_layers": 2,
-    "num_experts": 8,
 }
 
 SITUATIONS = [
@@ -277,243 +245,4 @@ SITUATIONS = [
         rule="FSE119", name="before the gate", block=NVFP4, config=DEEPSEEK, target={"vllm": "0.28.0"}, silent=True
     ),
     Situation(rule="FSE119", name="listed, which is another reason", block=APART, config=DEEPSEEK, silent=True),
-    # FSE120: classes
-    Situation(
-        rule="FSE120",
-        name="Laguna, for which recipes set the variable",
-        block=None,
-        config=LAGUNA,
-        words=("LagunaForCausalLM does not take part", "in no release that is known"),
-        consequence="not_fused",
-        confidence="certain",
-    ),
-    Situation(
-        rule="FSE120",
-        name="GLM-4.7-Flash before its class joined",
-        block=None,
-        config=GLM_4_7_FLASH,
-        target={"vllm": "0.24.0"},
-        words=("Glm4MoeLiteForCausalLM does not take part in fusion in vLLM 0.24.0 (it does in 0.25.0 to 0.33.0)",),
-        fix='{"vllm": "0.25.0"}',
-    ),
-    Situation(
-        rule="FSE120",
-        name="MiniMax-M3 with split experts",
-        block=None,
-        config=MINIMAX_M3,
-        target={**TP8, "ep": True},
-        words=("switches fusion off where experts are split",),
-        fix='{"--ep": false}',
-    ),
-    Situation(rule="FSE120", name="a class that fuses", block=FP8_BLOCK, config=DEEPSEEK, silent=True),
-    Situation(rule="FSE120", name="a class that fuses, refused by the gate", block=APART, config=DEEPSEEK, silent=True),
-    Situation(rule="FSE120", name="nothing is asked for", block=None, config=LAGUNA, target=OFF, silent=True),
-    Situation(rule="FSE120", name="no shared experts at all", block=None, config=QWEN3_MOE, silent=True),
-    # FSE122: the chain of variables
-    Situation(
-        rule="FSE122",
-        name="AITER is off",
-        block=FP8_BLOCK,
-        config=DEEPSEEK,
-        target={"environment": {AITER: "0", FUSION: "1"}},
-        words=(f"without {AITER}", f"{AITER}=0, {MOE}=1, {FUSION}=1"),
-        fix='{"VLLM_ROCM_USE_AITER": "1"}',
-        consequence="not_fused",
-        confidence="certain",
-    ),
-    Situation(
-        rule="FSE122",
-        name="AITER's MoE is off",
-        block=FP8_BLOCK,
-        config=DEEPSEEK,
-        target={"environment": {MOE: "false"}},
-        words=(f"without {MOE}",),
-    ),
-    Situation(
-        rule="FSE122",
-        name="a value that means on to a reader alone",
-        block=FP8_BLOCK,
-        config=DEEPSEEK,
-        target={"environment": {FUSION: "yes"}},
-        words=(f"{FUSION}=yes counts as off",),
-        fix='{"VLLM_ROCM_USE_AITER_FUSION_SHARED_EXPERTS": "1"}',
-    ),
-    Situation(
-        rule="FSE122",
-        name="a class that looks at one variable alone",
-        block=None,
-        config=MINIMAX_M3,
-        target={"environment": {AITER: "0"}, "draft": False},
-        words=("looks at VLLM_ROCM_USE_AITER_FUSION_SHARED_EXPERTS alone",),
-        confidence="likely",
-    ),
-    Situation(rule="FSE122", name="all three", block=FP8_BLOCK, config=DEEPSEEK, silent=True),
-    Situation(
-        rule="FSE122",
-        name="True",
-        block=FP8_BLOCK,
-        config=DEEPSEEK,
-        target={"environment": {FUSION: "True"}},
-        silent=True,
-    ),
-    Situation(
-        rule="FSE122",
-        name="all off",
-        block=FP8_BLOCK,
-        config=DEEPSEEK,
-        target={"environment": {AITER: "0", FUSION: "0"}},
-        silent=True,
-    ),
-    Situation(
-        rule="FSE122",
-        name="no shared experts",
-        block=None,
-        config=QWEN3_MOE,
-        target={"environment": {AITER: "0"}},
-        silent=True,
-    ),
-    # FSE123: GPUs
-    Situation(
-        rule="FSE123",
-        name="RDNA 4 with all variables on",
-        block=None,
-        config=DEEPSEEK,
-        target={"gfx": "gfx1201"},
-        words=("on gfx1201 all its variables for MoE do nothing",),
-        consequence="not_fused",
-        confidence="certain",
-    ),
-    Situation(rule="FSE123", name="CDNA 2", block=None, config=QWEN3_NEXT, target={"gfx": "gfx90a"}, words=("gfx90a",)),
-    Situation(rule="FSE123", name="gfx942", block=None, config=DEEPSEEK, target={"gfx": "gfx942"}, silent=True),
-    Situation(rule="FSE123", name="gfx950", block=None, config=DEEPSEEK, target={"gfx": "gfx950"}, silent=True),
-    Situation(
-        rule="FSE123",
-        name="RDNA with fusion off",
-        block=None,
-        config=DEEPSEEK,
-        target={"gfx": "gfx1201", **OFF},
-        silent=True,
-    ),
-    Situation(rule="FSE123", name="nothing to fuse", block=None, config=LAGUNA, target={"gfx": "gfx1201"}, silent=True),
-    # FSE124: DeepSeek-V4-Pro's own mode
-    Situation(
-        rule="FSE124",
-        name="no backend is named",
-        block=V4_FP8,
-        config=V4_PRO,
-        target={**MX, "tp": 8},
-        words=("for --moe-backend is auto",),
-        fix='{"--moe-backend": "aiter"}',
-        consequence="not_fused",
-        confidence="certain",
-    ),
-    Situation(
-        rule="FSE124",
-        name="GPU, tp and backend",
-        block=V4_FP8,
-        config=V4_PRO,
-        target={"tp": 4, "draft": False},
-        words=("the GPU is gfx942", "tp is 4", "--moe-backend is auto"),
-    ),
-    Situation(
-        rule="FSE124",
-        name="all conditions hold",
-        block=V4_FP8,
-        config=V4_PRO,
-        target={**MX, "tp": 8, "moe_backend": "aiter"},
-        silent=True,
-    ),
-    Situation(
-        rule="FSE124",
-        name="V4-Flash has another shape",
-        block=V4_FP8,
-        config={**V4_PRO, "n_routed_experts": 256, "hidden_size": 4096, "moe_intermediate_size": 2048},
-        target={**MX, "tp": 8},
-        silent=True,
-    ),
-    Situation(
-        rule="FSE124",
-        name="a release without the mode",
-        block=V4_FP8,
-        config=V4_PRO,
-        target={**MX, "tp": 8, "vllm": "0.28.0"},
-        silent=True,
-    ),
-    # FSE128: groups
-    Situation(
-        rule="FSE128",
-        name="320 columns at tp 4",
-        block=QUARK_MXFP4,
-        config=W320,
-        target={**MX, "tp": 4, **OFF},
-        words=("each GPU has 80 of the 320 columns", "tp 1, 2, 5, 10 would do"),
-        fix='{"--tp": 2}',
-        consequence="start_fails",
-        confidence="certain",
-    ),
-    Situation(rule="FSE128", name="it is fused", block=QUARK_MXFP4, config=W320, target={**MX, "tp": 4}, silent=True),
-    Situation(
-        rule="FSE128",
-        name="experts are split",
-        block=QUARK_MXFP4,
-        config=W320,
-        target={**MX, "tp": 4, "ep": True, **OFF},
-        silent=True,
-    ),
-    Situation(
-        rule="FSE128",
-        name="512 columns at tp 8",
-        block=QUARK_MXFP4,
-        config=QWEN3_NEXT,
-        target={**MX, "tp": 8, **OFF},
-        silent=True,
-    ),
-    Situation(
-        rule="FSE128",
-        name="it is stored in 16 bits",
-        block={**QUARK_MXFP4, "exclude": ["re:.*shared_expert.*"]},
-        config=W320,
-        target={**MX, "tp": 4},
-        silent=True,
-    ),
-    # FSE134: no effect
-    Situation(
-        rule="FSE134",
-        name="every layer is refused, as with GLM-5.2-FP8",
-        block=APART,
-        config=DEEPSEEK,
-        target={**ON, "draft": False},
-        words=("0 of 2 layers are fused", "FP8 ignores routed and shared experts inconsistently"),
-        fix='{"VLLM_ROCM_USE_AITER_FUSION_SHARED_EXPERTS": "0"}',
-        consequence="not_fused",
-        confidence="certain",
-    ),
-    Situation(rule="FSE134", name="Laguna's recipe", block=None, config=LAGUNA, target=ON, words=("no reason given",)),
-    Situation(
-        rule="FSE134",
-        name="a model without shared experts",
-        block=None,
-        config=QWEN3_MOE,
-        target=ON,
-        words=("no layer with shared experts",),
-    ),
-    Situation(rule="FSE134", name="it has one", block=FP8_BLOCK, config=DEEPSEEK, target=ON, silent=True),
-    Situation(rule="FSE134", name="it is merely asked about", block=APART, config=DEEPSEEK, silent=True),
-    Situation(
-        rule="FSE134",
-        name="another variable is lacking",
-        block=FP8_BLOCK,
-        config=DEEPSEEK,
-        target={"environment": {FUSION: "1", AITER: "0"}},
-        silent=True,
-    ),
-    Situation(
-        rule="FSE134",
-        name="a known fault makes the variable do harm",
-        block=None,
-        config=GLM_4_7_FLASH,
-        target={**ON, "vllm": "0.18.0"},
-        silent=True,
-    ),
-    Situation(rule="FSE134", name="it is off", block=APART, config=DEEPSEEK, target=OFF, silent=True),
 ]
