@@ -166,19 +166,18 @@ def test_a_shipped_model(client: TestClient, hub: HubServer) -> None:
 def test_the_loop_is_free_meanwhile(tmp_path: Path, hub: HubServer) -> None:
     from service.processes import Processes
 
-    async def run() -> float:
+    async def run() -> int:
         processes = Processes("matrices", most=1, each=2, seconds=20)
         question = questions.Sweep(target=Target(), versions=releases.known(), gpus=("gfx942", "gfx950"))
         folder = Path(__file__).parents[3] / "examples" / "Qwen--Qwen3.8-2.4T-A95B-FP8"
         await processes.run(questions.of_folder, folder, "a/b", question)
-        loop, longest = asyncio.get_running_loop(), 0.0
+        turns = 0
         working = asyncio.ensure_future(processes.run(questions.of_folder, folder, "a/b", question))
         while not working.done():
-            before = loop.time()
             await asyncio.sleep(0)
-            longest = max(longest, loop.time() - before)
+            turns += 1
         await working
         await processes.close()
-        return longest
+        return turns
 
-    assert asyncio.run(run()) < 0.05
+    assert asyncio.run(run()) > 100, "a loop that waits for the answer turns a few times"
