@@ -117,7 +117,7 @@ def test_a_server_that_hangs_is_waited_for_once(hub: HubServer, tmp_path: Path) 
         try:
             with ThreadPoolExecutor(100) as pool:
                 answers = list(pool.map(lambda number: seconds_for(client, number), range(2, 102)))
-            assert max(answers) < 5
+            assert max(answers) < 30, "each of a hundred would wait for its turn"
             assert seconds_for(client, 102) < 1
         finally:
             os.kill(process, signal.SIGCONT)
