@@ -10,7 +10,7 @@ import functools
 import importlib
 import pkgutil
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from fse_core.errors import InputError, OutOfTime, ReleaseRaises, Undecided
 from fse_core.grouping import numbers
@@ -77,7 +77,7 @@ def findings(facts: Facts, layers: tuple[Layer, ...]) -> Found:
 
 def _marked(layer: Layer, ids: Mapping[tuple[str, str], tuple[str, ...]]) -> Layer:
     own = ids.get((layer.part, layer.prefix))
-    return layer if own is None else replace(layer, findings=own)
+    return layer if own is None else Layer(**{**vars(layer), "findings": own})
 
 
 def _hits(facts: Facts) -> Iterator[tuple[Rule, Hit]]:
