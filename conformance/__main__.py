@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterator
 from datetime import date
 
-from conformance import fuzz, install, load_truth, loading, record
+from conformance import asking, fuzz, install, load_truth, loading, record
 from conformance.compare import summary
 from conformance.home import RELEASE
 from conformance.live.ask import Live
@@ -73,6 +73,7 @@ def _checks(arguments: argparse.Namespace) -> Iterator[bool]:
             yield live(arguments, release)
             if release == RELEASE:
                 yield loaded()
+                yield asking.agrees()
             if release in load_truth.RELEASES:
                 yield load_truth.few(release)
 

@@ -8,13 +8,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from fse_core.grouping import among, answer, words
-from fse_core.report import Finding, Layer, PartName, Report
+from fse_core.report import RUINOUS, Finding, Layer, PartName, Report
 from fse_core.wording import nameless
 
 State = Literal["fused", "broken", "futile", "separate", "error", "undecided", "absent"]
 Outcome = Literal["same", "better", "worse", "different", "undecided"]
 
-_RUINOUS = ("load_fails", "silent_corruption", "start_fails")
 _BAD = ("breaks", "fails")
 
 _NOW: Mapping[State, str] = {
@@ -229,4 +228,4 @@ def _state(layer: Layer | None, report: Report) -> State:
 def _ruins(finding: Finding, layer: Layer) -> bool:
     """Whether the finding, about this layer or about no layer but the whole, says that what is fused goes wrong."""
     about = not finding.layers or (finding.part == layer.part and among(finding.layers, layer.index))
-    return about and finding.severity == "error" and finding.consequence in _RUINOUS
+    return about and finding.severity == "error" and finding.consequence in RUINOUS

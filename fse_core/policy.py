@@ -12,11 +12,10 @@ from typing import Final
 
 from fse_core import notices
 from fse_core.grouping import among, ranges
-from fse_core.report import Finding, Ignored, Layer, Report, Source
+from fse_core.report import BREAKING, Finding, Ignored, Layer, Report, Source
 from fse_core.ruletext import RuleText
 from fse_core.settings import Ignore, Settings
 
-BREAKING: Final = ("load_fails", "silent_corruption")
 _ORDER: Final = ("error", "warning", "info")
 
 

@@ -1,7 +1,7 @@
 """What comes out of a check. `Report.as_dict()` is the `fse.report/1` object; fields are added to it, never changed."""
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 PartName = Literal["target", "draft"]
 Mode = Literal["aiter", "heterogeneous", "mega_moe"]
@@ -10,6 +10,12 @@ Verdict = Literal["fuses", "separate", "breaks", "fails", "not_applicable", "und
 Severity = Literal["error", "warning", "info"]
 Confidence = Literal["certain", "likely"]
 Consequence = Literal["load_fails", "silent_corruption", "start_fails", "not_fused", "slower", "none"]
+
+BREAKING: Final[tuple[Consequence, ...]] = ("load_fails", "silent_corruption")
+"""The consequences for which a fused model breaks."""
+
+RUINOUS: Final[tuple[Consequence, ...]] = (*BREAKING, "start_fails")
+"""Those that no server survives, or its answers do not."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,3 +134,8 @@ class Report:
     findings: tuple[Finding, ...] = ()
     ignored: tuple[Ignored, ...] = ()
     config: Place | None = None
+
+    @property
+    def at_risk(self) -> bool:
+        """It fuses, and a finding says that something goes wrong, though not surely, or with the draft alone."""
+        return self.verdict == "fuses" and any(finding.severity == "error" for finding in self.findings)

@@ -12,7 +12,7 @@ import json
 import os
 import selectors
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -26,6 +26,7 @@ from conformance.live.server import import_release
 
 FILLINGS = (0xA5, 0x5A)
 LIMIT = 300.0
+NO_ANSWER = {"stage": "child", "type": "NoAnswer", "message": "", "where": []}
 Experts = Mapping[str, Mapping[str, torch.Tensor]]
 
 
@@ -77,7 +78,7 @@ def loaded(model: Any, file: str) -> dict[str, dict[str, dict[str, Any]]]:
 
 def told(model: Any, file: str, experts: Experts) -> dict[str, dict[str, dict[str, Any]]]:
     """The same of these parameters of the model."""
-    first, second = ([*_filled(model, file, experts, filling)] for filling in FILLINGS)
+    first, second = ([*filled(model, _tensors(file), experts, filling)] for filling in FILLINGS)
     answer: dict[str, dict[str, dict[str, Any]]] = {name: {} for name in experts}
     for (module, name, one), (_, _, other) in zip(first, second, strict=True):
         parameter = experts[module][name]
@@ -97,19 +98,21 @@ def _experts(model: Any) -> Iterator[tuple[str, Mapping[str, torch.Tensor]]]:
         yield name, {key: value for key, value in own if key.startswith(("w13", "w2"))}
 
 
-def _filled(model: Any, file: str, experts: Experts, filling: int) -> Iterator[tuple[str, str, torch.Tensor]]:
-    """What the parameters hold after loading over `filling`."""
+def filled(
+    model: Any, stored: Iterable[tuple[str, torch.Tensor]], experts: Experts, filling: int
+) -> Iterator[tuple[str, str, torch.Tensor]]:
+    """What the parameters hold, as bytes, after what is stored was loaded over `filling`."""
     for parameters in experts.values():
         for parameter in parameters.values():
             _raw(parameter).fill_(filling)
-    model.load_weights(_tensors(file))
+    model.load_weights(stored)
     for module, parameters in experts.items():
         for name, parameter in parameters.items():
             yield module, name, _raw(parameter).clone()
 
 
 def _raw(parameter: torch.Tensor) -> torch.Tensor:
-    return parameter.detach().view(-1).view(torch.uint8)
+    return parameter.detach().contiguous().view(-1).view(torch.uint8)
 
 
 def _tensors(file: str) -> Iterator[tuple[str, torch.Tensor]]:
@@ -141,17 +144,17 @@ def in_child(
         while (ready := selector.select(timeout=LIMIT)) and child.read():
             pass
     answer: dict[str, Any] | None = child.finish(kill=not ready)
-    return answer or {"fused": None, "error": {"stage": "child", "type": "NoAnswer", "message": ""}, "loaded": {}}
+    return answer or {"fused": None, "separate": False, "error": NO_ANSWER, "loaded": {}, "unset": {}}
 
 
-def main() -> None:
+def serve(answer_to: Callable[[Mapping[str, Any]], dict[str, Any]] = answered) -> None:
     """Answer until there are no more questions."""
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # the release prints to stdout, where only answers belong
     import_release()
     for line in sys.stdin:
-        print(json.dumps(in_child(json.loads(line))), file=answers, flush=True)
+        print(json.dumps(in_child(json.loads(line), answer_to)), file=answers, flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    serve()

@@ -6,23 +6,15 @@ what is looked at are the routed experts and the shared experts that were built 
 In: lines such as `{"config": {...}, "folder": PATH, "target": {...}, "rank": 0}`. Out: a line for each, in order.
 """
 
-import json
-import os
-import selectors
-import sys
 from collections.abc import Iterator, Mapping
-from functools import partial
 from typing import Any
 
 import torch
 
 from conformance.live import built, ranks, rocm
 from conformance.live.build import Attempt, described
-from conformance.live.forks import fork
-from conformance.live.load import FILLINGS, use_reference_quantizer
-from conformance.live.server import import_release
+from conformance.live.load import FILLINGS, filled, serve, use_reference_quantizer
 
-LIMIT = 300.0
 Modules = Mapping[str, Mapping[str, torch.Tensor]]
 
 
@@ -63,12 +55,12 @@ def _quantizes_online() -> bool:
 def unset(model: Any, folder: str) -> dict[str, tuple[int, int]]:
     """Of each expert parameter that has such: how many bytes loading left as they were, and of how many."""
     modules = dict(_modules(model))
-    first, second = ([*_filled(model, folder, modules, filling)] for filling in FILLINGS)
+    first, second = ([*filled(model, _tensors(folder), modules, filling)] for filling in FILLINGS)
     counts = {}
-    for (name, one), (_, other) in zip(first, second, strict=True):
+    for (module, name, one), (_, _, other) in zip(first, second, strict=True):
         left = int((one != other).sum())
         if left:
-            counts[name] = (left, one.numel())
+            counts[f"{module}.{name}"] = (left, one.numel())
     return counts
 
 
@@ -79,21 +71,6 @@ def _modules(model: Any) -> Iterator[tuple[str, dict[str, torch.Tensor]]]:
         shared = any(part in built.SHARED for part in name.split(".")) and not name.endswith("gate")
         if shared or any(key.startswith("w13") for key in own):
             yield name, {key: value for key, value in own.items() if shared or key.startswith(("w13", "w2"))}
-
-
-def _filled(model: Any, folder: str, modules: Modules, filling: int) -> Iterator[tuple[str, torch.Tensor]]:
-    """What the parameters hold after loading over `filling`."""
-    for parameters in modules.values():
-        for parameter in parameters.values():
-            _raw(parameter).fill_(filling)
-    model.load_weights(_tensors(folder))
-    for module, parameters in modules.items():
-        for name, parameter in parameters.items():
-            yield f"{module}.{name}", _raw(parameter).clone()
-
-
-def _raw(parameter: torch.Tensor) -> torch.Tensor:
-    return parameter.detach().contiguous().view(-1).view(torch.uint8)
 
 
 def _tensors(folder: str) -> Iterator[tuple[str, torch.Tensor]]:
@@ -122,26 +99,5 @@ def answered(question: Mapping[str, Any]) -> dict[str, Any]:
     return {"fused": fused, "separate": separate, "error": error, "unset": attempt.unset}
 
 
-def in_child(question: Mapping[str, Any]) -> dict[str, Any]:
-    """The answer as a process of its own gives it, since a build leaves its traces."""
-    child = fork(partial(answered, question), LIMIT)
-    with selectors.DefaultSelector() as selector:
-        selector.register(child.pipe, selectors.EVENT_READ)
-        while (ready := selector.select(timeout=LIMIT)) and child.read():
-            pass
-    answer: dict[str, Any] | None = child.finish(kill=not ready)
-    nothing = {"stage": "child", "type": "NoAnswer", "message": "", "where": []}
-    return answer or {"fused": None, "separate": False, "error": nothing, "unset": {}}
-
-
-def main() -> None:
-    """Answer until there are no more questions."""
-    answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # the release prints to stdout, where only answers belong
-    import_release()
-    for line in sys.stdin:
-        print(json.dumps(in_child(json.loads(line))), file=answers, flush=True)
-
-
 if __name__ == "__main__":
-    main()
+    serve(answered)

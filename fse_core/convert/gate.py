@@ -12,12 +12,11 @@ from fse_core.families import families
 from fse_core.names import Rename
 from fse_core.read.model import Model
 from fse_core.read.safetensors import facts
-from fse_core.report import Report
+from fse_core.report import RUINOUS, Report
 from fse_core.target import Target
 
 _SERVED: Final = (Target(gfx="gfx950"), Target(gfx="gfx950", tp=8))
 """The ways of serving that are tried; a family that fuses only in one of its own says so."""
-_RUINOUS: Final = ("load_fails", "start_fails", "silent_corruption")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,7 +92,7 @@ def _ruin(report: Report) -> str | None:
         (
             finding.message
             for finding in report.findings
-            if finding.severity == "error" and finding.consequence in _RUINOUS and finding.part != "draft"
+            if finding.severity == "error" and finding.consequence in RUINOUS and finding.part != "draft"
         ),
         None,
     )

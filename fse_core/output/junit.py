@@ -9,10 +9,9 @@ from fse_core.output.words.results import Result, results
 from fse_core.output.words.source import source_words
 from fse_core.output.words.summary import summary, target_words
 from fse_core.output.words.text import printable
-from fse_core.report import Report
+from fse_core.report import BREAKING, Report
 
 _ORDER: Final = ("info", "warning", "error", "never")
-_BREAKING: Final = ("load_fails", "silent_corruption")
 _DECIDED: Final = "FSE001"
 _UNDECIDED: Final = "FSE002"
 
@@ -47,7 +46,7 @@ def _said(report: Report, rule: str, found: dict[str, list[Result]], run: Run) -
     text = "\n".join(line for result in own for line in (f"{result.severity}: {result.title}", *result.lines))
     least = _ORDER.index(run.fail_on)
     fails = rule == _DECIDED or any(
-        _ORDER.index(result.severity) >= least or (report.verdict == "breaks" and result.consequence in _BREAKING)
+        _ORDER.index(result.severity) >= least or (report.verdict == "breaks" and result.consequence in BREAKING)
         for result in own
     )
     return ("failure" if fails else "system-out"), own[0].message, text

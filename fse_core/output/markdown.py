@@ -64,7 +64,8 @@ def _ignored(report: Report) -> Iterator[str]:
 
 def _named(finding: Finding) -> str:
     kind = "draft layers" if finding.part == "draft" else "layers"
-    return f"**{finding.rule} {plain(finding.name)}**" + (f", {kind} {finding.layers}" if finding.layers else "")
+    sure = "" if finding.confidence == "certain" else ", likely"
+    return f"**{finding.rule} {plain(finding.name)}**{sure}" + (f", {kind} {finding.layers}" if finding.layers else "")
 
 
 FORMAT: Format[Report] = Format(summary="to paste into an issue or a pull request", render=_render)

@@ -112,7 +112,8 @@ def _finding(finding: Finding, style: Style) -> Iterator[str]:
     kind = "draft layers" if finding.part == "draft" else "layers"
     where = f", {kind} {finding.layers}" if finding.layers else ""
     severity = paint(finding.severity, _TONES[finding.severity], style)
-    yield " " * _INDENT + f"{severity} {printable(f'{finding.rule} {finding.name}{where}')}"
+    sure = "" if finding.confidence == "certain" else ", likely"
+    yield " " * _INDENT + f"{severity} {printable(f'{finding.rule} {finding.name}{sure}{where}')}"
     yield from wrapped(finding.message, style, indent=_DEEPER)
     for evidence in finding.evidence:
         yield from wrapped(evidence, style, indent=_DEEPER, tone="faint")

@@ -14,11 +14,8 @@ from dataclasses import dataclass
 
 from fse_core.errors import InputError, OutOfTime, ReleaseRaises, Undecided
 from fse_core.grouping import numbers
-from fse_core.report import Finding, Layer
+from fse_core.report import BREAKING, Finding, Layer
 from fse_core.rules.base import Check, Facts, Hit, Rule
-
-BREAKING = ("load_fails", "silent_corruption")
-"""The consequences for which a fused model breaks."""
 
 _ORDER = ("error", "warning", "info")
 

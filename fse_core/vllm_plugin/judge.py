@@ -9,7 +9,7 @@ from fse_core.errors import FseError, InputError
 from fse_core.pipeline import examined
 from fse_core.quantization.reading import leaves
 from fse_core.quantization.storage import MXFP4, PLAIN
-from fse_core.report import Decision, Finding, Layer, Report
+from fse_core.report import BREAKING, Decision, Finding, Layer, Report
 from fse_core.rules.base import Facts, PartFacts
 from fse_core.vllm_plugin import formats, log, stored
 from fse_core.vllm_plugin.environment import Options
@@ -187,7 +187,7 @@ class Judge:
 def _refusable(finding: Finding) -> bool:
     """Whether fusion may be refused for it: it breaks loading or the model, for sure, and by the slots."""
     sure = finding.confidence == "certain" or finding.rule in _SURE_ENOUGH
-    return sure and finding.consequence in rules.BREAKING and finding.rule in (*_about_slots(), *_OF_FUSION)
+    return sure and finding.consequence in BREAKING and finding.rule in (*_about_slots(), *_OF_FUSION)
 
 
 @functools.cache

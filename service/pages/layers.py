@@ -8,7 +8,7 @@ from typing import Any, Literal
 from fse_core import releases
 from fse_core.families import families
 from fse_core.grouping import Group, among, groups, numbers
-from fse_core.report import Decision, Failure, Layer, PartName
+from fse_core.report import RUINOUS, Decision, Failure, Layer, PartName
 from service.pages import explain
 from service.pages.explain import Explanation
 
@@ -26,8 +26,6 @@ WORDS: Mapping[State, str] = {
 }
 FUSED: tuple[State, ...] = ("fused", "risky", "breaks", "futile")
 """What vLLM decides to fuse, soundly or not."""
-
-_RUINOUS = ("load_fails", "silent_corruption", "start_fails")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,7 +128,7 @@ def _state(layer: Layer, report: Mapping[str, Any]) -> State:
 def _ruins(finding: Mapping[str, Any], layer: Layer) -> bool:
     """Whether the finding, about this layer or about no layer but the whole, says that what is fused goes wrong."""
     about = not finding["layers"] or (finding["part"] == layer.part and among(finding["layers"], layer.index))
-    return about and finding["severity"] == "error" and finding["consequence"] in _RUINOUS
+    return about and finding["severity"] == "error" and finding["consequence"] in RUINOUS
 
 
 def _others(report: Mapping[str, Any], taken: set[int]) -> list[int]:

@@ -14,6 +14,7 @@ from fse_core.output.words.releases import NOTHING, default_words, gpu_words, ne
 from fse_core.releases.delta import Delta
 from fse_core.releases.history import Entry, history
 from fse_core.releases.release import Fault, Release
+from fse_core.report import RUINOUS
 from service.api.releases import known
 from service.pages import explain
 from service.pages.base import html, kept
@@ -38,9 +39,6 @@ _CONSEQUENCES: Final[Mapping[str, str]] = {
     "slower": "slower",
     "none": "told, not checked",
 }
-
-
-_GRAVE: Final = ("load_fails", "silent_corruption", "start_fails")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,7 +137,7 @@ def _flaw(name: str, fault: Fault) -> Flaw:
     likely = "" if fault.confidence == "certain" or fault.consequence == "none" else ", likely"
     return Flaw(
         name=name,
-        state="breaks" if fault.consequence in _GRAVE else "separate",
+        state="breaks" if fault.consequence in RUINOUS else "separate",
         text=fault.text,
         classes=tuple(sorted(fault.classes)),
         consequence=f"{_CONSEQUENCES[fault.consequence]}{likely}",

@@ -6,7 +6,7 @@ import pytest
 
 from examples.check import Example, examples
 from fse_core.output import Style, find, names
-from fse_core.report import Failure, Report, Source
+from fse_core.report import Confidence, Failure, Report, Source
 from fse_core.target import Target
 from tests.output.reports import FUSED, UNDECIDED, failed, finding, layer, report, separate
 
@@ -188,3 +188,12 @@ def test_several_reports_stand_apart() -> None:
 @pytest.mark.parametrize("example", examples(), ids=lambda example: example.name)
 def test_no_example_takes_a_line_for_each_layer(example: Example) -> None:
     assert len(table(example.check())) < 20
+
+
+@pytest.mark.parametrize("confidence", ["certain", "likely"])
+def test_what_may_go_wrong_is_no_plain_fuses(confidence: Confidence) -> None:
+    doubt = finding(severity="error", confidence=confidence, consequence="load_fails", part="draft", layers="61")
+    lines = table(report(layer(3), layer(61, part="draft"), findings=(doubt,)))
+    assert lines[-1].startswith("fuses, at risk: 1 of 1 MoE layer")
+    (title,) = (line for line in lines if doubt.rule in line)
+    assert (", likely" in title) is (confidence == "likely")

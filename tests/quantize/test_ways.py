@@ -82,8 +82,7 @@ def test_blocked_for_unusual_numbers(form: Format, what: str) -> None:
 def test_flushing_subnormals_changes_nothing(form: Format) -> None:
     weight = unusual("tiny")
     wanted = reference(form, weight)
-    if not torch.set_flush_denormal(True):
-        pytest.skip("this processor cannot flush subnormals")
+    torch.set_flush_denormal(True)  # a processor that cannot goes on as it is
     try:
         got = dataclasses.replace(form, backend="blocked").quantize(weight)
     finally:

@@ -7,7 +7,7 @@ from typing import Any
 from fse_core import Report, Target, check
 from fse_core.read.safetensors.facts import Headers, Problem, Tensor
 from fse_core.read.source import model_from_dict
-from fse_core.rules import BREAKING
+from fse_core.report import BREAKING
 from tests.models import DEEPSEEK
 from tests.safetensors_files import Entry
 

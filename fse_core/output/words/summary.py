@@ -25,6 +25,8 @@ def _verdict(report: Report) -> tuple[str, Tone]:
     counted = _counted(report, "target")
     draft = _draft(report)
     match report.verdict:
+        case "fuses" if report.at_risk:
+            return f"fuses, at risk: {counted}{draft}", "bad"
         case "fuses":
             return f"fuses: {counted}{draft}", "good"
         case "separate":
