@@ -19,8 +19,9 @@ from pathlib import Path
 
 from conformance import install, loading
 from conformance.case import Case
+from conformance.checkpoints.families import COMPARED
 from conformance.checkpoints.schemes import CONVERTIBLE
-from conformance.checkpoints.tiny import FAMILIES, Tiny
+from conformance.checkpoints.tiny import Tiny
 from conformance.compare import judge
 from conformance.home import RELEASE
 from conformance.live.ask import Live
@@ -53,7 +54,7 @@ class Unwatched:
 
 def checkpoints() -> Iterator[Tiny]:
     """What is converted."""
-    for family, kind in FAMILIES.items():
+    for family, kind in COMPARED.items():
         for scheme in CONVERTIBLE:
             for shared in (1, 2) if kind.several else (1,):
                 yield Tiny(family=family, scheme=scheme, width=WIDTH, shared=shared)

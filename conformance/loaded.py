@@ -10,7 +10,8 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
-from conformance.checkpoints.tiny import HIDDEN, ROUTED, Tiny
+from conformance.checkpoints.families import HIDDEN, ROUTED
+from conformance.checkpoints.tiny import Tiny
 from conformance.questions import Question
 from fse_core.loader import FusedLayer, SharedExpertLoader
 from fse_core.quantize import formats

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from conformance.checkpoints.families import COMPARED
 from conformance.checkpoints.schemes import SCHEMES
-from conformance.checkpoints.tiny import FAMILIES, Tiny
+from conformance.checkpoints.tiny import Tiny
 
 GFX = "gfx950"
 SIZES = (1, 2, 4)
@@ -41,7 +42,7 @@ class Question:
 
 def loadable() -> Iterator[Tiny]:
     """Checkpoints that are loaded as every rank."""
-    for family, kind in FAMILIES.items():
+    for family, kind in COMPARED.items():
         for scheme in SCHEMES:
             yield Tiny(family=family, scheme=scheme, width=WIDTH)
             if kind.several:
@@ -51,7 +52,7 @@ def loadable() -> Iterator[Tiny]:
 
 def odd() -> Iterator[Tiny]:
     """Checkpoints whose names or widths not every class of the release can take, loaded once."""
-    for family, kind in FAMILIES.items():
+    for family, kind in COMPARED.items():
         yield Tiny(family=family, scheme="mxfp4_online", width=WIDTH, packed=True)
         if not kind.several:
             yield Tiny(family=family, scheme="mxfp4_online", width=WIDTH, shared=2)

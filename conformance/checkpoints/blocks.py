@@ -35,7 +35,7 @@ def _quark(name: str) -> dict[str, Any]:
 
 
 def _fp8(activation: str = "dynamic", **more: Any) -> dict[str, Any]:
-    return {"quant_method": "fp8", "activation_scheme": activation, "modules_to_not_convert": [], **more}
+    return {"quant_method": "fp8", "activation_scheme": activation, **more}
 
 
 def _modelopt(algorithm: str, **more: Any) -> dict[str, Any]:

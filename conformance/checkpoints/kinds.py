@@ -16,10 +16,9 @@ from typing import Any
 
 from conformance.checkpoints import tensors
 from conformance.checkpoints.blocks import block
-from conformance.checkpoints.families import FAMILIES
+from conformance.checkpoints.families import FAMILIES, HIDDEN, ROUTED, Family
 from conformance.checkpoints.stores import STORES
 from conformance.checkpoints.tensors import Tensor
-from conformance.checkpoints.tiny import HIDDEN, LAYERS, ROUTED, Family
 from conformance.seeds import changed, seed
 
 FOLDER = Path(__file__).parent / "kinds"
@@ -127,28 +126,25 @@ class Kind:
         index = {"metadata": {}, "weight_map": listed}
         (folder / "model.safetensors.index.json").write_text(json.dumps(index))
 
-    def _layers(self) -> list[str]:
-        return [f"{self.called.tensors}.layers.{index}.{self.called.block}" for index in range(LAYERS)]
-
     def _named(self, entry: str) -> Iterator[str]:
         """The entry itself, or once for each layer where it names one's modules."""
         made = (
             entry.format(moe=moe, experts=f"{moe}.experts", shared=f"{moe}.{self.called.shared}")
-            for moe in self._layers()
+            for moe in self.called.layers()
         )
         yield from dict.fromkeys(made)
 
     def _routed(self) -> Iterator[Tensor]:
-        for layer in self._layers():
+        for layer in self.called.layers():
             for expert in range(ROUTED):
                 name = f"{layer}.experts.{expert}"
                 yield from _expert(name, self.called.projections, self.recipe.routed, self.recipe.width)
 
     def _shared(self) -> Iterator[Tensor]:
         wide = int(self.recipe.width * self.recipe.experts * self.recipe.stored)
-        for layer in self._layers():
+        for layer in self.called.layers():
             name = f"{layer}.{self.called.shared}"
-            yield from _expert(name, ("gate_proj", "up_proj", "down_proj"), self.recipe.shared, wide)
+            yield from _expert(name, self.called.shared_projections, self.recipe.shared, wide)
 
 
 def _expert(prefix: str, projections: tuple[str, str, str], store: str, wide: int) -> Iterator[Tensor]:

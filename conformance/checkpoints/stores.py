@@ -1,11 +1,13 @@
 """How one projection of an expert may be stored: its tensors, from its name, rows and columns."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
 from conformance.checkpoints import tensors
-from conformance.checkpoints.schemes import Store
 from conformance.checkpoints.tensors import Tensor
+
+Store = Callable[[str, int, int], Iterator[Tensor]]
+"""The tensors of one projection, from its name, rows and columns."""
 
 BLOCK, GROUP, SMALL_GROUP = 128, 32, 16
 
@@ -54,6 +56,23 @@ def _nvfp4(name: str, rows: int, columns: int) -> Iterator[Tensor]:
     yield tensors.scales(f"{name}.input_scale")
 
 
+def _mxfp4_packed(name: str, rows: int, columns: int) -> Iterator[Tensor]:
+    """As auto-round calls it."""
+    yield tensors.nibbles(f"{name}.weight_packed", rows, columns // 2)
+    yield tensors.exponents(f"{name}.weight_scale", rows, columns // GROUP)
+
+
+def _v4_fp4(name: str, rows: int, columns: int) -> Iterator[Tensor]:
+    """As DeepSeek-V4 is published."""
+    yield tensors.nibbles(f"{name}.weight", rows, columns // 2)
+    yield tensors.exponents(f"{name}.scale", rows, columns // GROUP)
+
+
+def _v4_fp8(name: str, rows: int, columns: int) -> Iterator[Tensor]:
+    yield tensors.codes(f"{name}.weight", rows, columns)
+    yield tensors.exponents(f"{name}.scale", rows // BLOCK, columns // BLOCK)
+
+
 def _unscaled(name: str, rows: int, columns: int) -> Iterator[Tensor]:
     yield tensors.codes(f"{name}.weight", rows, columns)
 
@@ -75,3 +94,7 @@ STORES: Mapping[str, Store] = {
     "nvfp4": _nvfp4,
     "unscaled": _unscaled,
 }
+
+PACKED: Store = _mxfp4_packed
+V4_FP4: Store = _v4_fp4
+V4_FP8: Store = _v4_fp8

@@ -2,11 +2,10 @@
 
 from typing import Any
 
-from conformance.checkpoints import tensors
+from conformance.checkpoints.blocks import BLOCKS
 from conformance.checkpoints.schemes import OVERLAY
-from conformance.plugin import checkpoints as made
-from conformance.plugin.checkpoints import FP8, MODELOPT_MXFP8, PLAIN, store
-from conformance.plugin.rows import ONLINE, V4, Row, fp8, projections, quark, variant
+from conformance.checkpoints.stores import PACKED, STORES, V4_FP4, V4_FP8
+from conformance.plugin.rows import FP8, FP8_BLOCK, ONLINE, PLAIN, V4, Row, fp8, projections, quark, variant
 
 
 def _groups(weights: dict[str, Any], inputs: dict[str, Any]) -> dict[str, Any]:
@@ -28,7 +27,7 @@ def _groups(weights: dict[str, Any], inputs: dict[str, Any]) -> dict[str, Any]:
 
 _CT_BLOCK = _groups({"strategy": "block", "block_structure": [128, 128]}, {"strategy": "group", "group_size": 128})
 _CT_CHANNEL = _groups({"strategy": "channel"}, {"strategy": "token"})
-_BLOCK_SCALES = store(tensors.codes, tensors.scales, shape=lambda rows, columns: (rows // 128, columns // 128))
+_BLOCK_SCALES = STORES["blocks_other_name"]
 _BOTH_OUT = ["model.layers.0.mlp.experts", "model.layers.1.mlp.experts", *projections()]
 _AUTO_ROUND = {
     "quant_method": "auto-round",
@@ -49,11 +48,6 @@ _AUTO_ROUND = {
 }
 
 
-def _packed(name: str, rows: int, columns: int) -> Any:
-    yield tensors.nibbles(f"{name}.weight_packed", rows, columns // 2)
-    yield tensors.exponents(f"{name}.weight_scale", rows, columns // 32)
-
-
 BEYOND: tuple[Row, ...] = (
     Row(
         id="online-fp8-block",
@@ -66,8 +60,8 @@ BEYOND: tuple[Row, ...] = (
         title="routed MXFP8 (ModelOpt), shared expert in 16 bits, with `FSE_ONLINE_SHARED_EXPERTS=mxfp8`",
         checkpoint=variant(
             "mxfp8-plain",
-            MODELOPT_MXFP8 | {"ignore": [*MODELOPT_MXFP8["ignore"], "*shared_experts*"]},
-            made.MXFP8,
+            {**BLOCKS["modelopt_mxfp8"], "ignore": [*BLOCKS["modelopt_mxfp8"]["ignore"], "*shared_experts*"]},
+            STORES["mxfp8"],
             PLAIN,
         ),
         since="0.25.0",
@@ -76,7 +70,7 @@ BEYOND: tuple[Row, ...] = (
     Row(
         id="online-auto-round",
         title="routed MXFP4 by auto-round (INC), shared expert in 16 bits, with `FSE_ONLINE_SHARED_EXPERTS=mxfp4`",
-        checkpoint=variant("auto-round", _AUTO_ROUND, _packed, PLAIN),
+        checkpoint=variant("auto-round", _AUTO_ROUND, PACKED, PLAIN),
         since="0.28.0",
         environment=ONLINE,
     ),
@@ -97,7 +91,7 @@ BEYOND: tuple[Row, ...] = (
     Row(
         id="accept-lossy",
         title="DeepSeek-V4 as published, its FP8 shared expert requantized to MXFP4 by `FSE_ACCEPT=lossy`",
-        checkpoint=variant("published", V4, made.V4_FP4, made.V4_FP8, family="deepseek_v4"),
+        checkpoint=variant("published", V4, V4_FP4, V4_FP8, family="deepseek_v4"),
         since="0.31.0",
         environment={"FSE_ACCEPT": "lossy"},
     ),
@@ -111,7 +105,7 @@ BEYOND: tuple[Row, ...] = (
     Row(
         id="accept-ct-channel",
         title="compressed-tensors FP8 with one scale a row, `FSE_ACCEPT=compressed-tensors`",
-        checkpoint=variant("ct-channel", _CT_CHANNEL, made.FP8_COLUMN, made.FP8_COLUMN),
+        checkpoint=variant("ct-channel", _CT_CHANNEL, STORES["row_column"], STORES["row_column"]),
         since="0.29.0",
         environment={"FSE_ACCEPT": "compressed-tensors"},
     ),
@@ -125,13 +119,13 @@ BEYOND: tuple[Row, ...] = (
     Row(
         id="refuse-eplb",
         title="expert parallelism with EPLB, which moves experts by numbers that the slots have too",
-        checkpoint=variant("alike-fp8", FP8, made.FP8_BLOCK, made.FP8_BLOCK),
+        checkpoint=variant("alike-fp8", FP8, FP8_BLOCK, FP8_BLOCK),
         options={"tp": 2, "ep": True, "eplb": True},
     ),
     Row(
         id="refuse-targets-fp8",
         title="a target of MXFP4 for a shared expert that is stored as FP8 in blocks",
-        checkpoint=quark("quark-pattern-fp8", ["re:.*shared_expert.*"], made.FP8_BLOCK),
+        checkpoint=quark("quark-pattern-fp8", ["re:.*shared_expert.*"], FP8_BLOCK),
         since="0.32.0",
         options={"overlay": dict(OVERLAY)},
     ),
@@ -145,7 +139,7 @@ BEYOND: tuple[Row, ...] = (
     Row(
         id="expert-parallel",
         title="sound: FP8 in blocks under expert parallelism",
-        checkpoint=variant("alike-fp8", FP8, made.FP8_BLOCK, made.FP8_BLOCK),
+        checkpoint=variant("alike-fp8", FP8, FP8_BLOCK, FP8_BLOCK),
         options={"tp": 2, "ep": True},
     ),
     Row(

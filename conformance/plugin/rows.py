@@ -7,14 +7,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from conformance.checkpoints.schemes import OVERLAY, SCHEMES, Scheme
-from conformance.checkpoints.tiny import LAYERS
-from conformance.plugin import checkpoints as made
+from conformance.checkpoints.blocks import BLOCKS
+from conformance.checkpoints.families import LAYERS
+from conformance.checkpoints.schemes import OVERLAY, Scheme
+from conformance.checkpoints.stores import STORES, V4_FP4, V4_FP8
 from conformance.plugin.ask import Start
-from conformance.plugin.checkpoints import FP8, MXFP4, PLAIN, QUARK, Variant
+from conformance.plugin.checkpoints import Variant
 
 RELEASES = ("0.24.0", "0.25.0", "0.26.0", "0.27.0", "0.28.0", "0.29.0", "0.30.0", "0.31.0", "0.32.0", "0.33.0")
 WIDTH = 256
+PLAIN, MXFP4, FP8_BLOCK = (STORES[name] for name in ("plain", "mxfp4", "blocks"))
+QUARK, FP8 = (dict(BLOCKS[name]) for name in ("quark_mxfp4", "fp8_blocks"))
 ONLINE = {"FSE_ONLINE_SHARED_EXPERTS": "mxfp4"}
 
 
@@ -71,7 +74,7 @@ def quark(scheme: str, entries: list[str], shared_as: Any = PLAIN, routed_as: An
 def fp8(scheme: str, listed: list[str]) -> Variant:
     """FP8 in blocks, shared experts in 16 bits, and these names listed."""
     block = FP8 | ({"modules_to_not_convert": listed} if listed else {})
-    return variant(scheme, block, made.FP8_BLOCK, PLAIN)
+    return variant(scheme, block, FP8_BLOCK, PLAIN)
 
 
 def _quark_fp8(scheme: str, qscheme: str, store: Any, **more: Any) -> Variant:
@@ -86,7 +89,7 @@ def _quark_fp8(scheme: str, qscheme: str, store: Any, **more: Any) -> Variant:
 _EXCLUDED = quark("quark-pattern", ["re:.*shared_expert.*"])
 _GLOB = quark("quark-glob", ["*shared_experts*"])
 _ROUTED_OUT = [f"model.layers.{index}.mlp.experts" for index in range(LAYERS)]
-_NARROW = variant("narrow", {}, PLAIN, PLAIN, family="qwen_next", shared_width=WIDTH // 2)
+_NARROW = variant("narrow", {}, PLAIN, PLAIN, family="qwen3_next", shared_width=WIDTH // 2)
 
 V4 = {
     "quant_method": "fp8",
@@ -145,19 +148,19 @@ ROWS: tuple[Row, ...] = (
         checkpoint=variant(
             "fp8-tensor",
             {"quant_method": "fp8", "activation_scheme": "dynamic"},
-            made.FP8_TENSOR,
-            made.FP8_TENSOR,
+            STORES["tensor"],
+            STORES["tensor"],
         ),
     ),
     Row(
         id="quark-fp8-tensor",
         title="Quark FP8 with one scale a tensor, scales without dimensions",
-        checkpoint=_quark_fp8("quark-fp8-tensor", "per_tensor", made.FP8_TENSOR),
+        checkpoint=_quark_fp8("quark-fp8-tensor", "per_tensor", STORES["tensor"]),
     ),
     Row(
         id="quark-fp8-channel",
         title="Quark FP8 with one scale a row, two shared experts",
-        checkpoint=_quark_fp8("quark-fp8-channel", "per_channel", made.FP8_CHANNEL, shared=2),
+        checkpoint=_quark_fp8("quark-fp8-channel", "per_channel", STORES["rows"], shared=2),
     ),
     Row(
         id="routed-excluded",
@@ -169,7 +172,7 @@ ROWS: tuple[Row, ...] = (
     Row(
         id="wide",
         title="Qwen3-Next, shared expert twice as wide as a slot",
-        checkpoint=variant("wide", {}, PLAIN, PLAIN, family="qwen_next", shared_width=2 * WIDTH),
+        checkpoint=variant("wide", {}, PLAIN, PLAIN, family="qwen3_next", shared_width=2 * WIDTH),
     ),
     Row(
         id="glm-lite",
@@ -184,7 +187,7 @@ ROWS: tuple[Row, ...] = (
     Row(
         id="qwen-next-quark",
         title="Qwen3-Next, Quark MXFP4, the shared expert's projections left out by name",
-        checkpoint=quark("quark-names", projections("shared_expert"), family="qwen_next"),
+        checkpoint=quark("quark-names", projections("shared_expert"), family="qwen3_next"),
     ),
     Row(
         id="deepseek-v3.2",
@@ -194,18 +197,18 @@ ROWS: tuple[Row, ...] = (
     Row(
         id="deepseek-v4",
         title="DeepSeek-V4 as published, FP8 shared expert beside FP4 routed ones",
-        checkpoint=variant("published", V4, made.V4_FP4, made.V4_FP8, family="deepseek_v4"),
+        checkpoint=variant("published", V4, V4_FP4, V4_FP8, family="deepseek_v4"),
         since="0.30.0",
     ),
     Row(
         id="alike-mxfp4",
         title="sound: Quark MXFP4, shared expert MXFP4 too",
-        checkpoint=variant("alike-mxfp4", SCHEMES["mxfp4"].block, MXFP4, MXFP4),
+        checkpoint=variant("alike-mxfp4", QUARK, MXFP4, MXFP4),
     ),
     Row(
         id="alike-fp8",
         title="sound: FP8 in blocks, shared expert too",
-        checkpoint=variant("alike-fp8", FP8, made.FP8_BLOCK, made.FP8_BLOCK),
+        checkpoint=variant("alike-fp8", FP8, FP8_BLOCK, FP8_BLOCK),
     ),
     Row(
         id="alike-plain",
