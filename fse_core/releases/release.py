@@ -16,6 +16,7 @@ class Fault:
     classes: the vLLM classes that it strikes, with layers that are `decision` ("any": whatever they are); without any
         it is only told.
     when: names of conditions (rules/known_fault.py) that must all hold.
+    mended_by_quantizing: it does not strike shared experts that are quantized while they load.
     """
 
     text: str
@@ -26,6 +27,7 @@ class Fault:
     when: tuple[str, ...] = ()
     consequence: str = "none"
     confidence: str = "likely"
+    mended_by_quantizing: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,11 +12,11 @@ from fse_core.quantization.fp8 import Fp8
 from fse_core.quantization.storage import FP8_BLOCK, FP8_CHANNEL, FP8_TENSOR, PLAIN
 from fse_core.read.expert_dtype import expert_dtype
 from fse_core.releases.release import Fault
-from fse_core.report import Confidence, Consequence, Fix, Layer, Severity
+from fse_core.report import Confidence, Consequence, Finding, Fix, Layer, Severity
 from fse_core.rules import fixes, routing
 from fse_core.rules.base import Facts, Hit, PartFacts, Rule, where
 
-RULE = Rule(id="FSE150", name="known-fault")
+RULE = Rule(id="FSE150", name="known-fault", ends_with_fusion=True, counts_unsure=True)
 
 Condition = Callable[[Facts, PartFacts, Layer], bool]
 
@@ -114,6 +114,13 @@ def minds_the_variable(facts: Facts, part: PartFacts) -> bool:
     faults = [one for one in facts.release.faults.values() if "fusion_requested" in one.when]
     mine = [one for one in faults if part.part.model_class in one.classes and one.part in (None, part.part.part)]
     return any(_struck(fault, facts, part) for fault in mine)
+
+
+def fault_of(facts: Facts, finding: Finding) -> Fault | None:
+    """The fault that a finding of this rule tells of, None for one of another rule."""
+    if finding.rule != RULE.id:
+        return None
+    return facts.release.faults[finding.evidence[0].partition(":")[0]]
 
 
 def _struck(fault: Fault, facts: Facts, part: PartFacts) -> tuple[Layer, ...]:

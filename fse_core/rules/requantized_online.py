@@ -19,7 +19,14 @@ from fse_core.report import Layer
 from fse_core.rules import fixes
 from fse_core.rules.base import Facts, Hit, PartFacts, Rule, by, where
 
-RULE = Rule(id="FSE126", name="requantized-online", severity="info", confidence="likely")
+RULE = Rule(
+    id="FSE126",
+    name="requantized-online",
+    severity="info",
+    confidence="likely",
+    ends_with_fusion=True,
+    mended_by_quantizing=True,
+)
 
 
 def check(facts: Facts) -> Iterator[Hit]:

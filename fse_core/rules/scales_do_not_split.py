@@ -20,7 +20,7 @@ from fse_core.report import Consequence, Layer
 from fse_core.rules import fixes, told
 from fse_core.rules.base import Facts, Hit, PartFacts, Rule, where
 
-RULE = Rule(id="FSE114", name="scales-do-not-split", confidence="likely", about_slots=True)
+RULE = Rule(id="FSE114", name="scales-do-not-split", confidence="likely", about_slots=True, counts_unsure=True)
 
 _Trouble = tuple[Storage, Consequence, str]
 

@@ -15,7 +15,7 @@ from fse_core.rules import told
 from fse_core.rules.base import Facts, Hit, Rule
 from fse_core.rules.stored_apart import groups, hit
 
-RULE = Rule(id="FSE101", name="shared-stored-unlike-routed", about_slots=True)
+RULE = Rule(id="FSE101", name="shared-stored-unlike-routed", about_slots=True, mended_by_quantizing=True)
 
 
 def check(facts: Facts) -> Iterator[Hit]:

@@ -1,16 +1,17 @@
 """Makes the plan for one model instance, from what fse knows of the release and of the checkpoint."""
 
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from fse_core import releases, rules, slots
+from fse_core import rules, slots
 from fse_core.errors import FseError, InputError
 from fse_core.pipeline import examined
 from fse_core.quantization.reading import leaves
 from fse_core.quantization.storage import MXFP4, PLAIN
 from fse_core.report import BREAKING, Decision, Finding, Layer, Report
-from fse_core.rules.base import Facts, PartFacts
+from fse_core.rules import known_fault
+from fse_core.rules.base import Facts, PartFacts, Rule
 from fse_core.vllm_plugin import formats, log, stored
 from fse_core.vllm_plugin.environment import Options
 from fse_core.vllm_plugin.formats import Wish
@@ -19,17 +20,6 @@ from fse_core.vllm_plugin.subject import Subject
 
 NATIVE_MXFP4 = ("gfx950", "gfx1250")
 """Where AITER has kernels for MXFP4; elsewhere it is emulated."""
-
-_OF_FUSION = ("FSE102", "FSE126", "FSE150")
-"""Rules that fusion can be refused for, beside those that are about slots."""
-_SURE_ENOUGH = ("FSE114", "FSE150")
-"""Rules whose findings count although they are not certain."""
-_CURED = ("FSE101", "FSE103", "FSE126")
-"""Rules about what is no trouble once the plugin quantizes it."""
-_UNLESS_QUANTIZED = ("qwen3_next_quark_lost", "deepseek_v4_gate_hole")
-"""Faults of layers that stay separate, or that are fused as they are stored: what is quantized has neither."""
-
-FIRST_GATE = "0.29.0"
 
 _PATIENCE = 600.0
 """Seconds. All ranks must come to the same plan, and machines are busy while vLLM starts."""
@@ -125,7 +115,7 @@ class Judge:
             yield "the expert weight loader of this vLLM is not one that is known"
         if wish.format == "mxfp4" and target.gfx not in NATIVE_MXFP4 and not wish.native:
             yield f"MXFP4 is emulated on {target.gfx}, where fused slots are not known to be counted"
-        yield from self._breaking(self._as_fused(stored_too=False), cured=_CURED)
+        yield from self._breaking(self._as_fused(stored_too=False), quantized=True)
         yield from stored.objections(self.stored, online=True, lossy=wish.lossy)
         yield from _uneven(self, wish.format)
 
@@ -155,22 +145,25 @@ class Judge:
         model = self.facts.model if stored_too else replace(self.facts.model, headers=None)
         return rules.findings(replace(self.facts, model=model, parts=(part,)), self.fused).findings
 
-    def _breaking(self, findings: Sequence[Finding], cured: tuple[str, ...] = ()) -> Iterator[str]:
+    def _breaking(self, findings: Sequence[Finding], *, quantized: bool = False) -> Iterator[str]:
         for finding in findings:
             if finding.part != self.subject.part or not _refusable(finding):
                 continue
-            if finding.rule in cured or (
-                cured and finding.evidence[:1] and finding.evidence[0].startswith(_UNLESS_QUANTIZED)
-            ):
+            if quantized and self._mended(finding):
                 continue
             unsure = finding.confidence == "likely" and finding.consequence == "load_fails"
             if unsure and finding.rule == "FSE114" and self.stored:
                 continue  # whether a scale has a dimension the headers tell, which are asked
             yield f"{finding.message} [{finding.rule}]"
 
+    def _mended(self, finding: Finding) -> bool:
+        """Whether it is no trouble once the shared experts are quantized."""
+        fault = known_fault.fault_of(self.facts, finding)
+        return _rules()[finding.rule].mended_by_quantizing or (fault is not None and fault.mended_by_quantizing)
+
     @property
     def _gated(self) -> bool:
-        return releases.parsed(self.subject.target.vllm).numbers >= releases.parsed(FIRST_GATE).numbers
+        return bool(self.facts.release.branches)
 
     @property
     def _emulated(self) -> bool:
@@ -186,13 +179,14 @@ class Judge:
 
 def _refusable(finding: Finding) -> bool:
     """Whether fusion may be refused for it: it breaks loading or the model, for sure, and by the slots."""
-    sure = finding.confidence == "certain" or finding.rule in _SURE_ENOUGH
-    return sure and finding.consequence in BREAKING and finding.rule in (*_about_slots(), *_OF_FUSION)
+    rule = _rules()[finding.rule]
+    sure = finding.confidence == "certain" or rule.counts_unsure
+    return sure and finding.consequence in BREAKING and (rule.about_slots or rule.ends_with_fusion)
 
 
 @functools.cache
-def _about_slots() -> frozenset[str]:
-    return frozenset(known.rule.id for known in rules.known() if known.rule.about_slots)
+def _rules() -> Mapping[str, Rule]:
+    return {known.rule.id: known.rule for known in rules.known()}
 
 
 def _uneven(judge: Judge, format: str) -> Iterator[str]:
