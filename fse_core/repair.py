@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from fse_core.check import check
 from fse_core.diff import diff
 from fse_core.errors import FseError
-from fse_core.report import Fix, Report
+from fse_core.report import BREAKING, Fix, Report
 from fse_core.target import Target
 
 if TYPE_CHECKING:
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 LAUNCH: Final = ("env", "flag", "quantization_config")
 CONFIG: Final = ("config_patch",)
 _BAD: Final = ("fails", "breaks")
-_APART: Final = frozenset(("FSE101", "FSE103"))
-"""The rules that tell of fused layers whose shared experts the config says to be stored otherwise."""
 
 _MOST_TRIES: Final = 60
 _MOST_FIXES: Final = 3
@@ -133,13 +131,16 @@ def _applied(state: State, fix: Fix) -> State | None:
 
 
 def _hides(old: Report, new: Report) -> bool:
-    """Whether a layer is fused as before, and only what told that its shared expert is stored otherwise is gone.
+    """Whether a layer is fused as before, and only what told that this breaks is gone.
 
     The tensors are what they were: such a layer is not repaired.
     """
-    told = {(layer.part, layer.prefix) for layer in old.layers if not _APART.isdisjoint(layer.findings)}
+    breaking = {finding.rule for finding in old.findings if finding.consequence in BREAKING}
+    told = {(layer.part, layer.prefix) for layer in old.layers if not breaking.isdisjoint(layer.findings)}
     return any(
-        (layer.part, layer.prefix) in told and layer.decision.decision == "fused" and _APART.isdisjoint(layer.findings)
+        (layer.part, layer.prefix) in told
+        and layer.decision.decision == "fused"
+        and breaking.isdisjoint(layer.findings)
         for layer in new.layers
     )
 
