@@ -148,9 +148,11 @@ class Build:
         if not part.one_answer or "layers_disagree" not in self.release.words:
             return None
         sizes = self._stages(part)
-        stages_of = {layer: stages.stage_of(layer.index, sizes) for layer in layers}
-        for stage in sorted(set(stages_of.values())):
-            fused = [layer.decision.decision == "fused" for layer, its in stages_of.items() if its == stage]
+        fused_of: dict[int, list[bool]] = {}
+        for layer in layers:
+            its = fused_of.setdefault(stages.stage_of(layer.index, sizes), [])
+            its.append(layer.decision.decision == "fused")
+        for _, fused in sorted(fused_of.items()):
             if len(set(fused)) > 1:
                 words = self.release.say("layers_disagree", enabled=sum(fused), disabled=len(fused) - sum(fused))
                 return Failure(type="NotImplementedError", message=words)

@@ -5,6 +5,7 @@ Packed modules: a fused module (`gate_up_proj`) is looked up by its own name, th
 """
 
 import time
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
@@ -66,6 +67,10 @@ class NameList:
         return LayerIndex((entry, entry) for entry in self.entries)
 
     @cached_property
+    def _sorted(self) -> list[str]:
+        return sorted(self.entries)
+
+    @cached_property
     def _deadline(self) -> float:
         return time.monotonic() + _BUDGET_SECONDS
 
@@ -76,6 +81,12 @@ class NameList:
     def part_of(self, name: str) -> bool:
         """Whether some entry is a substring of `name`, but not the name itself."""
         return any(entry in name and entry != name for entry in self._parts.for_name(name))
+
+    def names_within(self, name: str) -> bool:
+        """Whether some entry is the module `name` or one of its own."""
+        below = f"{name}."
+        place = bisect_left(self._sorted, below)
+        return name in self.names or (place < len(self) and self._sorted[place].startswith(below))
 
     def globs_match(self, name: str) -> bool:
         """Whether some entry matches `name` as a shell pattern (the same text counts too)."""
@@ -127,6 +138,8 @@ def skipped(name: str, entries: NameList, packed: Packed) -> bool:
 
     Source: model_executor/layers/quantization/utils/quant_utils.py:619 at 0.33.0.
     """
+    if not entries.entries:
+        return False
     shards = shard_names(name, packed)
     if shards is None:
         return entries.within_an_entry(name) if "experts" in name else name in entries.names

@@ -133,10 +133,9 @@ class Quark(Quantization):
 
     def _excludes_routed(self, question: Question) -> bool:
         """Whether the routed experts stay unquantized: any entry for one of their modules is enough."""
-        name, below = question.experts, f"{question.experts}."
+        name = question.experts
         alone = question.release.has("quark_builds_left_out_experts_as_linear")
-        entries = () if alone else self._listed.entries
-        children = any(e == name or e.startswith(below) for e in entries if not e.startswith("re:"))
+        children = not alone and self._listed.names_within(name)
         return children or ignored(name, self._listed, question.packed)
 
     def numbered(self) -> bool:

@@ -129,6 +129,8 @@ def _struck(fault: Fault, facts: Facts, part: PartFacts) -> tuple[Layer, ...]:
     whole, single = ([name for name in fault.when if (name in _OF_ONE_LAYER) is one] for one in (False, True))
     if not layers or not all(CONDITIONS[name](facts, part, layers[0]) for name in whole):
         return ()
+    if not single:
+        return layers
     return tuple(layer for layer in layers if all(CONDITIONS[name](facts, part, layer) for name in single))
 
 
