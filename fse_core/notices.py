@@ -50,4 +50,16 @@ out, so that it does not hide what comes later. An ignore whose model or target 
 rule was not selected, or whose model is undecided is not told of.""",
 )
 
-ALL: Final = (DOES_NOT_START, UNDECIDED, IGNORE_EXPIRED, IGNORE_UNUSED)
+PLUGIN_ACTS: Final = RuleText(
+    id="FSE005",
+    name="plugin-acts",
+    severity="info",
+    confidence="certain",
+    text="""What the plugin in vLLM does to shared experts, or what of that which was asked for it does not do.
+
+It is told of where the plugin is loaded (`--plugin`): full-precision shared experts that are quantized while they load,
+a kind of checkpoint that the gate is made to accept, and what stands in the way of either. It is a warning where
+numbers are changed, where no hardware has seen it, and where a request is not met.""",
+)
+
+ALL: Final = (DOES_NOT_START, UNDECIDED, IGNORE_EXPIRED, IGNORE_UNUSED, PLUGIN_ACTS)

@@ -1,7 +1,7 @@
 """The pipeline: facts, then family and quantization, then what the release decides for each layer."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -42,8 +42,8 @@ def examined(model: Model, target: Target, *, patience: float | None = None) -> 
 def _with_findings(report: Report, facts: Facts) -> Report:
     found = rules.findings(facts, report.layers)
     breaks = found.breaks and report.verdict == "fuses"
-    verdict: Verdict = "breaks" if breaks else report.verdict
-    return replace(report, findings=found.findings, layers=found.layers, verdict=verdict)
+    worst: Verdict = "breaks" if breaks else report.verdict
+    return replace(report, findings=found.findings, layers=found.layers, verdict=worst)
 
 
 def _blank(model: Model, target: Target, release: Release) -> Report:
@@ -73,8 +73,6 @@ def _decided(
     report: Report, model: Model, target: Target, release: Release, until: float
 ) -> tuple[Report, tuple[PartFacts, ...]]:
     """The report without findings, and the parts that were decided about."""
-    if target.plugin:
-        raise Undecided("what a patched release does is not known to this version of fse")
     parts = _parts(model, target, release)
     if parts:
         reason = request.refusal(parts[0].request, target, release)
@@ -106,7 +104,7 @@ def _decided(
         layers=tuple(layers),
         startup_error=failure,
         startup_part=failed if failure is not None else None,
-        verdict=_verdict(layers, failed),
+        verdict=verdict(layers, failed),
     )
     return report, tuple(decided)
 
@@ -128,8 +126,8 @@ def _has_class(release: Release, architecture: str) -> bool:
     return architecture in release.architectures or architecture in families()[architecture].unregistered
 
 
-def _verdict(layers: list[Layer], failed: PartName | None) -> Verdict:
-    """A draft's layers never change the target's verdict."""
+def verdict(layers: Sequence[Layer], failed: PartName | None) -> Verdict:
+    """What the layers come to where nothing breaks. A draft's never change the target's."""
     if failed == "target":
         return "fails"
     decisions = {layer.decision.decision for layer in layers if layer.part == "target"}

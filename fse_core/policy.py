@@ -4,19 +4,16 @@ Reports go in and come out; what a release does stays what it is.
 """
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from fnmatch import fnmatchcase
-from typing import Final
 
 from fse_core import notices
 from fse_core.grouping import among, ranges
-from fse_core.report import BREAKING, Finding, Ignored, Layer, Report, Source
+from fse_core.report import BREAKING, Finding, Ignored, Layer, Report, Source, ranked
 from fse_core.ruletext import RuleText
 from fse_core.settings import Ignore, Settings
-
-_ORDER: Final = ("error", "warning", "info")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +41,7 @@ class Policy:
             notice = self._notice(ignore, checked, used)
             if notice is not None:
                 index, finding = notice
-                ordered = _ordered((*reports[index].findings, self._weighed(finding)))
+                ordered = ranked((*reports[index].findings, self._weighed(finding)))
                 reports[index] = replace(reports[index], findings=ordered)
         return reports
 
@@ -58,12 +55,12 @@ class Policy:
             else:
                 ignored.append(aside)
         if not ignored:
-            return replace(one.report, findings=_ordered(kept))
+            return replace(one.report, findings=ranked(kept))
         layers = tuple(
             replace(layer, findings=tuple(rule for rule in layer.findings if _about(kept, rule, layer)))
             for layer in one.report.layers
         )
-        return replace(one.report, findings=_ordered(kept), ignored=tuple(ignored), layers=layers)
+        return replace(one.report, findings=ranked(kept), ignored=tuple(ignored), layers=layers)
 
     def _weighed(self, finding: Finding) -> Finding:
         return replace(finding, severity=self.settings.severity.get(finding.rule, finding.severity))
@@ -123,10 +120,6 @@ def excused(report: Report) -> bool:
     return any(one.finding.consequence in BREAKING for one in report.ignored) and not any(
         finding.consequence in BREAKING and finding.confidence == "certain" for finding in report.findings
     )
-
-
-def _ordered(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    return tuple(sorted(findings, key=lambda one: (_ORDER.index(one.severity), one.part == "draft")))
 
 
 def _about(findings: Sequence[Finding], rule: str, layer: Layer) -> bool:

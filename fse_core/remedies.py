@@ -11,7 +11,7 @@ from typing import Final
 
 from fse_core import releases
 from fse_core.errors import InputError
-from fse_core.pipeline import examined
+from fse_core.plugged.report import examined
 from fse_core.read.model import Model
 from fse_core.report import Finding, Fix, Report
 from fse_core.target import Target
@@ -25,7 +25,7 @@ _WORSE: Final = ("undecided", "fails", "breaks")
 
 def run(model: Model, target: Target) -> Report:
     """See `fse_core.check`."""
-    report = examined(model, target)[0]
+    report = examined(model, target)
     if not any(fix.kind == "release" for finding in report.findings for fix in finding.fixes):
         return report
     asked = _Asked(model, target, report)
@@ -71,9 +71,8 @@ class _Asked:
         """None where the release does not take the target's options."""
         if version not in self._reports:
             try:
-                self._reports[version] = examined(self._model, replace(self._target, vllm=version), patience=_PATIENCE)[
-                    0
-                ]
+                target = replace(self._target, vllm=version)
+                self._reports[version] = examined(self._model, target, patience=_PATIENCE)
             except InputError:
                 self._reports[version] = None
         return self._reports[version]

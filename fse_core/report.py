@@ -1,5 +1,6 @@
 """What comes out of a check. `Report.as_dict()` is the `fse.report/1` object; fields are added to it, never changed."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
@@ -10,6 +11,9 @@ Verdict = Literal["fuses", "separate", "breaks", "fails", "not_applicable", "und
 Severity = Literal["error", "warning", "info"]
 Confidence = Literal["certain", "likely"]
 Consequence = Literal["load_fails", "silent_corruption", "start_fails", "not_fused", "slower", "none"]
+
+SEVERITIES: Final[tuple[Severity, ...]] = ("error", "warning", "info")
+"""The worst first."""
 
 BREAKING: Final[tuple[Consequence, ...]] = ("load_fails", "silent_corruption")
 """The consequences for which a fused model breaks."""
@@ -88,6 +92,11 @@ class Finding:
     evidence: tuple[str, ...] = ()
     fixes: tuple[Fix, ...] = ()
     places: tuple[Place, ...] = ()
+
+
+def ranked(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """The worst first, of two that are as bad the target's before a draft's."""
+    return tuple(sorted(findings, key=lambda one: (SEVERITIES.index(one.severity), one.part == "draft")))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,11 +11,11 @@ from fse_core.doctor.log.tally import Tally
 from fse_core.doctor.result import Diagnosis, Machine, Origin, Problem, Variable
 from fse_core.doctor.served import Served, logged, served
 from fse_core.errors import FseError, InputError
+from fse_core.plugged.options import ACCEPT, FUSION, ONLINE, PLUGIN
 from fse_core.read.getters import Fields
 from fse_core.read.model import Model
 from fse_core.report import Report
 from fse_core.target import REQUESTED_ENVIRONMENT, Target
-from fse_core.vllm_plugin.environment import ACCEPT, FUSION, ONLINE, PLUGIN
 
 AITER, AITER_MOE = "VLLM_ROCM_USE_AITER", "VLLM_ROCM_USE_AITER_MOE"
 ALSO = ("VLLM_PLUGINS", PLUGIN, ONLINE, ACCEPT)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from importlib import metadata
 
 from fse_core.doctor.result import Machine, PluginState
-from fse_core.vllm_plugin.environment import FUSION, read
+from fse_core.plugged.options import FUSION, read
 
 PACKAGES: Mapping[str, tuple[str, ...]] = {
     "vllm": ("vllm",),

@@ -9,15 +9,14 @@ them is, and what would change the answer of their gate.
 import functools
 import importlib
 import pkgutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from fse_core.errors import InputError, OutOfTime, ReleaseRaises, Undecided
 from fse_core.grouping import numbers
-from fse_core.report import BREAKING, Finding, Layer
+from fse_core.report import BREAKING, SEVERITIES, Finding, Layer
 from fse_core.rules.base import Check, Facts, Hit, Rule
-
-_ORDER = ("error", "warning", "info")
+from fse_core.rules.confirmed import confirmed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,10 +52,11 @@ def known() -> tuple[Known, ...]:
     return tuple(sorted(found, key=lambda one: one.rule.id))
 
 
-def findings(facts: Facts, layers: tuple[Layer, ...]) -> Found:
-    """What the rules say; `layers` are all of the report's."""
-    told = list(_standing(list(_hits(facts))))
-    told.sort(key=lambda pair: (_ORDER.index(pair[1].severity or pair[0].severity), pair[1].part == "draft"))
+def findings(facts: Facts, layers: tuple[Layer, ...], keep: Callable[[Rule, Hit], bool] | None = None) -> Found:
+    """What the rules say, as far as `keep` lets it stand; `layers` are all of the report's."""
+    hits = [told for told in confirmed(facts, _hits) if keep is None or keep(*told)]
+    told = list(_standing(hits))
+    told.sort(key=lambda pair: (SEVERITIES.index(pair[1].severity or pair[0].severity), pair[1].part == "draft"))
     ids: dict[tuple[str, str], tuple[str, ...]] = {}
     for rule, hit in told:
         alone = (rule.id,)
@@ -90,7 +90,8 @@ def _hits(facts: Facts) -> Iterator[tuple[Rule, Hit]]:
 
 def _standing(told: list[tuple[Rule, Hit]]) -> Iterator[tuple[Rule, Hit]]:
     """The hits without those that others make moot."""
-    sure = [hit for rule, hit in told if not rule.about_slots and _certain(rule, hit) and hit.consequence in BREAKING]
+    moots = ((rule, hit) for rule, hit in told if hit.moots and not rule.about_slots)
+    sure = [hit for rule, hit in moots if _certain(rule, hit) and hit.consequence in BREAKING]
     broken = {(layer.part, layer.prefix) for hit in sure for layer in hit.layers}
     errors = [hit for rule, hit in told if (hit.severity or rule.severity) == "error"]
     wrong = {(layer.part, layer.prefix) for hit in errors for layer in hit.layers}

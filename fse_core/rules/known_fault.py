@@ -12,7 +12,7 @@ from fse_core.quantization.fp8 import Fp8
 from fse_core.quantization.storage import FP8_BLOCK, FP8_CHANNEL, FP8_TENSOR, PLAIN
 from fse_core.read.expert_dtype import expert_dtype
 from fse_core.releases.release import Fault
-from fse_core.report import Confidence, Consequence, Finding, Fix, Layer, Severity
+from fse_core.report import Confidence, Consequence, Fix, Layer, Severity
 from fse_core.rules import fixes, routing
 from fse_core.rules.base import Facts, Hit, PartFacts, Rule, where
 
@@ -116,11 +116,9 @@ def minds_the_variable(facts: Facts, part: PartFacts) -> bool:
     return any(_struck(fault, facts, part) for fault in mine)
 
 
-def fault_of(facts: Facts, finding: Finding) -> Fault | None:
-    """The fault that a finding of this rule tells of, None for one of another rule."""
-    if finding.rule != RULE.id:
-        return None
-    return facts.release.faults[finding.evidence[0].partition(":")[0]]
+def fault_of(facts: Facts, rule: str, evidence: tuple[str, ...]) -> Fault | None:
+    """The fault that is told of with this evidence by this rule's id, None where that is another rule's."""
+    return facts.release.faults[evidence[0].partition(":")[0]] if rule == RULE.id else None
 
 
 def _struck(fault: Fault, facts: Facts, part: PartFacts) -> tuple[Layer, ...]:

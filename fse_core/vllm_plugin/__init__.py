@@ -11,11 +11,13 @@ def register() -> None:
 
     Never raises: an exception here would end vLLM's start.
     """
-    from fse_core.vllm_plugin import environment, log
+    from fse_core.plugged.options import read
+    from fse_core.vllm_plugin import log
+    from fse_core.vllm_plugin.platform import on_rocm
 
     try:
-        options = environment.read(os.environ)
-        if not options.active or not environment.on_rocm():
+        options = read(os.environ)
+        if not options.active or not on_rocm():
             return
         from fse_core.vllm_plugin import start
 

@@ -5,9 +5,10 @@ import importlib
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from fse_core.vllm_plugin import environment, judge, log, patches, plan, subject, summary
+from fse_core.plugged.options import read
+from fse_core.plugged.plan import Plan
+from fse_core.vllm_plugin import judge, log, patches, plan, subject, summary
 from fse_core.vllm_plugin.installed import HERE
-from fse_core.vllm_plugin.plan import Plan
 
 LOADER = "expert_weight_loader"
 DECIDES = ("gate", "aiter_fusion_enabled")
@@ -27,7 +28,7 @@ def planned(vllm_config: Any, model_config: Any) -> Plan | None:
         found = subject.of(vllm_config, model_config)
         if found is None:
             return None
-        return judge.plan(found, environment.read(os.environ), can_quantize=HERE.active(LOADER))
+        return judge.plan(found, read(os.environ), can_quantize=HERE.active(LOADER))
     except Exception as error:  # vLLM can do without the plugin
         log.line("not judged, so that vLLM decides alone: %s: %s", type(error).__name__, error)
         return None

@@ -1,211 +1,31 @@
-"""Makes the plan for one model instance, from what fse knows of the release and of the checkpoint."""
+"""The plan for what vLLM is about to build; where there is none, a line says why."""
 
-import functools
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-
-from fse_core import rules, slots
-from fse_core.errors import FseError, InputError
+from fse_core.errors import FseError
 from fse_core.pipeline import examined
-from fse_core.quantization.reading import leaves
-from fse_core.quantization.storage import MXFP4, PLAIN
-from fse_core.report import BREAKING, Decision, Finding, Layer, Report
-from fse_core.rules import known_fault
-from fse_core.rules.base import Facts, PartFacts, Rule
-from fse_core.vllm_plugin import formats, log, stored
-from fse_core.vllm_plugin.environment import Options
-from fse_core.vllm_plugin.formats import Wish
-from fse_core.vllm_plugin.plan import Plan
+from fse_core.plugged.judge import planned
+from fse_core.plugged.options import Options
+from fse_core.plugged.plan import Plan
+from fse_core.vllm_plugin import log
 from fse_core.vllm_plugin.subject import Subject
-
-NATIVE_MXFP4 = ("gfx950", "gfx1250")
-"""Where AITER has kernels for MXFP4; elsewhere it is emulated."""
 
 _PATIENCE = 600.0
 """Seconds. All ranks must come to the same plan, and machines are busy while vLLM starts."""
 
 
-def judged(subject: Subject, options: Options, *, can_quantize: bool) -> Plan | None:
-    """The plan, None where nothing is known of this model: then the release decides alone."""
-    report, facts = examined(subject.model, subject.target, patience=_PATIENCE)
-    if report.undecided_reason is not None:
-        log.info("not judged, so that vLLM decides alone: %s", report.undecided_reason)
-        return None
-    part = next((part for part in facts.parts if part.part.part == subject.part and part.layers), None)
-    if part is None or not report.requested:
-        return None
-    return Judge(subject, options, report, facts, part, can_quantize=can_quantize).plan()
-
-
-class Judge:
-    """What is weighed for one model instance."""
-
-    def __init__(
-        self,
-        subject: Subject,
-        options: Options,
-        report: Report,
-        facts: Facts,
-        part: PartFacts,
-        *,
-        can_quantize: bool,
-    ) -> None:
-        self.subject, self.options, self.can_quantize = subject, options, can_quantize
-        self.report, self.facts, self.part = report, facts, part
-        counts = {layer.prefix: layer.slots for layer in part.part.layers}
-        fused = Decision(decision="fused")
-        self.fused = tuple(replace(one, decision=fused, slots=counts[one.prefix]) for one in part.layers)
-        self.stored = stored.layers(subject.model, self.fused)
-
-    def plan(self) -> Plan:
-        """Refuse, quantize while loading, accept, or leave to the release, in this order of questions."""
-        blank = Plan(experts={layer.shared: layer.experts for layer in self.part.layers})
-        wired = self.part.part.model_class in self.facts.release.wired
-        refusal = next(self._whatever_is_stored(), None)
-        if refusal is not None:
-            return self._refused(blank, refusal)
-        wish = formats.wished(self.facts, self.part, self.fused, self.options, self.stored)
-        if wired and wish is not None:
-            obstacle = next(self._against_quantizing(wish), None)
-            if obstacle is None:
-                return replace(blank, online=wish.format, asked=wish.asked, packed=wish.packed, lossy=wish.lossy)
-            log.line("shared experts are not quantized while loading: %s", obstacle)
-        refusal = next(self._against_stock(), None)
-        if refusal is not None:
-            return self._refused(blank, refusal)
-        if not wired:
-            words = f"vLLM {self.subject.target.vllm} does not fuse {self.part.part.model_class}"
-            return replace(blank, reasons=[words])
-        accepted = self._accepted()
-        separate = accepted is None and all(layer.decision.decision == "separate" for layer in self.part.layers)
-        reasons = [layer.decision.reason for layer in self.part.layers if layer.decision.reason]
-        return replace(blank, accepted=accepted, reasons=reasons[:1], left_out=self._left_out() if separate else ())
-
-    def _refused(self, blank: Plan, why: str) -> Plan:
-        return replace(blank, refused=why, left_out=self._left_out())
-
-    def _left_out(self) -> tuple[str, ...]:
-        """A shared expert that is not fused becomes modules of its own, which must be built as it is stored."""
-        plain = (layer for layer in self.part.layers if self._is_plain_unheard(layer))
-        return tuple(name for layer in plain for name in leaves(layer.shared, self.part.packed))
-
-    def _is_plain_unheard(self, layer: Layer) -> bool:
-        """Whether the shared expert is stored in full precision and the release does not hear it.
-
-        By the headers, else by what the config means.
-        """
-        meant = self.facts.stored(self.part, layer)
-        said = meant is not None and meant.shared == PLAIN
-        if said and meant is not None and meant.heard:
-            return False
-        return stored.full_precision(self.stored) if self.stored else said and meant is not None and meant.sure
-
-    def _whatever_is_stored(self) -> Iterator[str]:
-        target = self.subject.target
-        if target.eplb:
-            yield "EPLB moves experts by numbers that are the fused slots' too (enable_eplb)"
-        if not self._gated and target.moe_backend == "triton":
-            yield f"the Triton experts of vLLM {target.vllm} drop what is sent to a fused slot"
-        if not self._gated and self._emulated:
-            yield f"MXFP4 is emulated on {target.gfx}, which in vLLM {target.vllm} drops what is sent to a fused slot"
-
-    def _against_quantizing(self, wish: Wish) -> Iterator[str]:
-        target = self.subject.target
-        if not self.can_quantize:
-            yield "the expert weight loader of this vLLM is not one that is known"
-        if wish.format == "mxfp4" and target.gfx not in NATIVE_MXFP4 and not wish.native:
-            yield f"MXFP4 is emulated on {target.gfx}, where fused slots are not known to be counted"
-        yield from self._breaking(self._as_fused(stored_too=False), quantized=True)
-        yield from stored.objections(self.stored, online=True, lossy=wish.lossy)
-        yield from _uneven(self, wish.format)
-
-    def _against_stock(self) -> Iterator[str]:
-        """What the release would do with these layers, fused or not, and what goes wrong with it."""
-        yield from self._breaking(self.report.findings)
-        if any(layer.decision.decision == "fused" and layer.mode == "aiter" for layer in self.part.layers):
-            yield from stored.objections(self.stored, online=self._natively_online)
-
-    def _accepted(self) -> str | None:
-        if not self._gated or any(layer.decision.decision == "fused" for layer in self.part.layers):
-            return None
-        kind = formats.alike(self.facts, self.part, self.fused)
-        if kind not in self.options.accept:
-            return None
-        obstacle = next(self._breaking(self._as_fused()), None) or next(
-            stored.objections(self.stored, online=False), None
-        )
-        if obstacle is not None:
-            log.line("%s is not accepted: %s", kind, obstacle)
-            return None
-        return kind
-
-    def _as_fused(self, *, stored_too: bool = True) -> Sequence[Finding]:
-        """What the rules would say, were the layers fused; `stored_too`: of what is in the files, beside the config."""
-        part = replace(self.part, layers=self.fused)
-        model = self.facts.model if stored_too else replace(self.facts.model, headers=None)
-        return rules.findings(replace(self.facts, model=model, parts=(part,)), self.fused).findings
-
-    def _breaking(self, findings: Sequence[Finding], *, quantized: bool = False) -> Iterator[str]:
-        for finding in findings:
-            if finding.part != self.subject.part or not _refusable(finding):
-                continue
-            if quantized and self._mended(finding):
-                continue
-            unsure = finding.confidence == "likely" and finding.consequence == "load_fails"
-            if unsure and finding.rule == "FSE114" and self.stored:
-                continue  # whether a scale has a dimension the headers tell, which are asked
-            yield f"{finding.message} [{finding.rule}]"
-
-    def _mended(self, finding: Finding) -> bool:
-        """Whether it is no trouble once the shared experts are quantized."""
-        fault = known_fault.fault_of(self.facts, finding)
-        return _rules()[finding.rule].mended_by_quantizing or (fault is not None and fault.mended_by_quantizing)
-
-    @property
-    def _gated(self) -> bool:
-        return bool(self.facts.release.branches)
-
-    @property
-    def _emulated(self) -> bool:
-        """Whether the routed experts are MXFP4 on a GPU without kernels for it."""
-        meant = self.facts.stored(self.part, self.part.layers[0])
-        return meant is not None and meant.routed == MXFP4 and self.subject.target.gfx not in NATIVE_MXFP4
-
-    @property
-    def _natively_online(self) -> bool:
-        """Whether the release itself quantizes the shared experts while it loads them."""
-        return "online" in self.facts.release.branches and self.subject.target.overlay is not None
-
-
-def _refusable(finding: Finding) -> bool:
-    """Whether fusion may be refused for it: it breaks loading or the model, for sure, and by the slots."""
-    rule = _rules()[finding.rule]
-    sure = finding.confidence == "certain" or rule.counts_unsure
-    return sure and finding.consequence in BREAKING and (rule.about_slots or rule.ends_with_fusion)
-
-
-@functools.cache
-def _rules() -> Mapping[str, Rule]:
-    return {known.rule.id: known.rule for known in rules.known()}
-
-
-def _uneven(judge: Judge, format: str) -> Iterator[str]:
-    """Why a slot cannot be cut over the ranks in this format."""
-    text, target = judge.subject.model.text, judge.subject.target
-    wide = text.optional_integer("moe_intermediate_size")
-    width = text.integer("intermediate_size") if wide is None else wide
-    ranks = 1 if target.ep else target.tp * target.dp * target.pcp
-    try:
-        geometry = slots.Geometry(hidden=text.integer("hidden_size"), intermediate=width, routed=0, tp=ranks)
-        slots.check_layout(geometry, slots.layout(format))
-    except InputError as error:
-        yield str(error)
-
-
 def plan(subject: Subject, options: Options, *, can_quantize: bool) -> Plan | None:
-    """The plan; None, with a line that says why, where it cannot be made."""
+    """The plan, None where nothing is known of this model: then the release decides alone."""
     try:
-        return judged(subject, options, can_quantize=can_quantize)
+        report, facts = examined(subject.model, subject.target, patience=_PATIENCE)
+        if report.undecided_reason is not None:
+            log.info("not judged, so that vLLM decides alone: %s", report.undecided_reason)
+            return None
+        part = next((part for part in facts.parts if part.part.part == subject.part and part.layers), None)
+        if part is None:
+            return None
+        made = planned(report, facts, part, options, can_quantize=can_quantize)
     except FseError as error:
         log.line("not judged, so that vLLM decides alone: %s", error)
         return None
+    for note in () if made is None else made.notes:
+        log.line("%s", note)
+    return made

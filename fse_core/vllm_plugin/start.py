@@ -5,13 +5,11 @@ import sys
 
 from fse_core import releases
 from fse_core.errors import InputError
+from fse_core.plugged.options import Options
+from fse_core.plugged.plan import OLDEST
 from fse_core.version import __version__
 from fse_core.vllm_plugin import log, patches, warnings
-from fse_core.vllm_plugin.environment import Options
 from fse_core.vllm_plugin.installed import HERE, Installed
-
-OLDEST = "0.24.0"
-"""The oldest release whose functions are known."""
 
 
 def once(options: Options, installed: Installed = HERE) -> None:

@@ -2,16 +2,18 @@
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from fse_core import releases
+from fse_core.errors import FseError
+from fse_core.headers import with_headers
 from fse_core.read.model import Model
 from fse_core.read.source import model_from_dict, read_model
-from fse_core.report import PartName
+from fse_core.report import PartName, Source
 from fse_core.request import AITER, AITER_MOE, FUSION
 from fse_core.target import Target
-from fse_core.vllm_plugin import stored
+from fse_core.vllm_plugin import log
 from fse_core.vllm_plugin.start import vllm_version
 
 
@@ -35,7 +37,7 @@ def of(vllm_config: Any, model_config: Any) -> Subject | None:
             return None
         part = "draft"
     folder = _folder(whole)
-    model = stored.with_stored(_model(whole, folder), folder)
+    model = _with_headers(_model(whole, folder), folder)
     return Subject(model=model, target=_target(vllm_config), part=part)
 
 
@@ -53,6 +55,17 @@ def _model(model_config: Any, folder: str | None) -> Model:
     if folder is None or getattr(model_config, "hf_overrides", None):
         return model_from_dict(model_config.hf_config.to_dict(), id=str(model_config.model))
     return read_model(folder)
+
+
+def _with_headers(model: Model, folder: str | None) -> Model:
+    """The model with all headers of its checkpoint, where that is on this machine and can be read."""
+    if folder is None:
+        return model
+    try:
+        return with_headers(replace(model, source=Source(kind="path", id=folder)), "full", ())
+    except FseError as error:
+        log.info("the checkpoint's headers are not looked at: %s", error)
+        return model
 
 
 def _target(vllm_config: Any) -> Target:

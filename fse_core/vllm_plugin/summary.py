@@ -4,8 +4,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from fse_core.plugged.plan import Plan
 from fse_core.vllm_plugin import log
-from fse_core.vllm_plugin.plan import Plan
 
 if TYPE_CHECKING:
     from fse_core.vllm_plugin.shared_slots import SharedSlots

@@ -3,7 +3,7 @@
 import logging
 import re
 
-from fse_core.vllm_plugin.environment import FUSION
+from fse_core.plugged.options import FUSION
 
 _NUMBER = re.compile(r"\b\d+\b")
 _ABOUT = (

@@ -180,10 +180,6 @@ def test_what_cannot_be_read_is_undecided(config: dict[str, Any], words: str) ->
     assert report.layers == ()
 
 
-def test_a_patched_release_is_undecided() -> None:
-    assert asked(FP8_BLOCK, plugin=True).verdict == "undecided"
-
-
 def test_models_without_shared_experts() -> None:
     for architecture in ("Qwen3MoeForCausalLM", "LlamaForCausalLM"):
         report = asked(None, {"architectures": [architecture], "num_hidden_layers": 2, "num_experts": 8})

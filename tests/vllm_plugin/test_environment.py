@@ -1,6 +1,6 @@
 import pytest
 
-from fse_core.vllm_plugin.environment import ACCEPT, FUSION, ONLINE, PLUGIN, read
+from fse_core.plugged.options import ACCEPT, FUSION, ONLINE, PLUGIN, read
 
 
 @pytest.mark.parametrize(("value", "active"), [("1", True), ("True", True), ("0", False), ("yes", False), ("", False)])

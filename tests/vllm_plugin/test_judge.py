@@ -10,12 +10,14 @@ import pytest
 
 from conformance.checkpoints import tensors
 from conformance.plugin.beyond import BEYOND
+from conformance.plugin.checkpoints import Variant
 from conformance.plugin.rows import ROWS
+from fse_core.headers import with_headers
+from fse_core.plugged.options import FUSION, read
+from fse_core.plugged.plan import Plan
 from fse_core.read.source import model_from_dict, read_model
 from fse_core.target import Target
-from fse_core.vllm_plugin import judge, stored
-from fse_core.vllm_plugin.environment import FUSION, read
-from fse_core.vllm_plugin.plan import Plan
+from fse_core.vllm_plugin import judge
 from fse_core.vllm_plugin.subject import Subject
 
 CASES = {row.id: row for row in (*ROWS, *BEYOND)}
@@ -33,7 +35,7 @@ def plan(tmp_path: Path) -> Ask:
         if files:
             (tmp_path / "config.json").write_text(json.dumps(case.checkpoint.config()))
             tensors.write(tmp_path / "model.safetensors", case.checkpoint.tensors())
-            model = stored.with_stored(read_model(str(tmp_path)), str(tmp_path))
+            model = with_headers(read_model(str(tmp_path)), "full", ())
         else:
             model = model_from_dict(case.checkpoint.config())
         options = read({FUSION: "1", **case.environment})
@@ -172,10 +174,16 @@ def test_more_formats_and_readers_than_stock_vllm_has(plan: Ask, row: str, relea
     assert (made.refused, made.online) == (None, format)
 
 
-def test_auto_round_without_the_files_is_not_guessed_at(plan: Ask) -> None:
-    made = plan("online-auto-round", "0.33.0", files=False)
-    assert made is not None
-    assert made.online is None
+def test_auto_round_without_the_files_is_what_its_block_says(plan: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+    told = plan("online-auto-round", "0.33.0", files=False)
+    assert told is not None
+    assert (told.online, told.packed) == ("mxfp4", True)
+    config = CASES["online-auto-round"].checkpoint.config()
+    del config["quantization_config"]["extra_config"]
+    monkeypatch.setattr(Variant, "config", lambda _: config)
+    untold = plan("online-auto-round", "0.33.0", files=False)
+    assert untold is not None
+    assert untold.online is None
 
 
 def test_mxfp6_is_never_handed_the_quantizer_of_mxfp4(tmp_path: Path) -> None:

@@ -10,8 +10,8 @@ from tomllib import loads
 import pytest
 
 from fse_core import vllm_plugin
+from fse_core.plugged.options import FUSION
 from fse_core.vllm_plugin import instance, start
-from fse_core.vllm_plugin.environment import FUSION
 from fse_core.vllm_plugin.installed import HERE
 from tests.vllm_plugin.conftest import Package, load
 

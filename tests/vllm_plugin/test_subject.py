@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from fse_core.plugged.options import FUSION
 from fse_core.vllm_plugin import start, subject
-from fse_core.vllm_plugin.environment import FUSION
 
 CONFIG = {"architectures": ["DeepseekV3ForCausalLM"], "hidden_size": 256}
 

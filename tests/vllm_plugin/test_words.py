@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from fse_core.plugged.plan import Plan
 from fse_core.vllm_plugin import instance, mend, plan, summary
-from fse_core.vllm_plugin.plan import Plan
 from fse_core.vllm_plugin.warnings import Once, quieten
 
 PREFIXES = [f"model.layers.{index}.mlp" for index in (1, 2)]

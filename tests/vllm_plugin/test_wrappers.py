@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from fse_core.plugged.plan import Plan
 from fse_core.vllm_plugin import plan
 from fse_core.vllm_plugin.patches import aiter_fusion_enabled, deepseek_v4_fuse, gate, minimax_m3_fuse, qwen_compatible
-from fse_core.vllm_plugin.plan import Plan
 
 EXPERTS, SHARED = "model.layers.3.mlp.experts", "model.layers.3.mlp.shared_experts"
 KNOWN = {SHARED: EXPERTS}

@@ -135,9 +135,9 @@ def test_a_form_keeps_the_plugin(client: TestClient, hub: HubServer, path: str) 
     assert all(' value="true" checked' in box for box in boxes)
 
 
-def test_the_launch_section_says_that_the_plugin_is_not_in_it(client: TestClient, hub: HubServer) -> None:
+def test_the_launch_section_says_that_the_image_needs_the_plugin(client: TestClient, hub: HubServer) -> None:
     hub.add(MODEL, files())
-    told = "The plugin is not part of the command yet."
+    told = "the image has to have it"
     assert told in client.get(f"{PAGE}?plugin=true").text
     assert told not in client.get(PAGE).text
 

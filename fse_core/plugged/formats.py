@@ -3,14 +3,15 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from fse_core.plugged import stored as headers
+from fse_core.plugged.options import ONLINE, Options
 from fse_core.quantization import keys
+from fse_core.quantization.inc import PACKED_MXFP4
 from fse_core.quantization.storage import FP8_BLOCK, FP8_CHANNEL, MXFP4, MXFP8, PLAIN, Storage, Stored
 from fse_core.report import Layer
 from fse_core.rules.base import Facts, PartFacts
-from fse_core.vllm_plugin import stored as headers
-from fse_core.vllm_plugin.environment import ONLINE, Options
 
-_FORMATS = {MXFP4: "mxfp4", MXFP8: "mxfp8", FP8_BLOCK: "fp8_block"}
+_FORMATS = {MXFP4: "mxfp4", PACKED_MXFP4: "mxfp4", MXFP8: "mxfp8", FP8_BLOCK: "fp8_block"}
 _READERS = {
     "mxfp4": ("QuarkConfig", "INCConfig"),
     "mxfp8": ("ModelOptMxFp8Config", "QuarkConfig"),
@@ -72,7 +73,7 @@ def alike(facts: Facts, part: PartFacts, layers: tuple[Layer, ...]) -> str | Non
 
 def _stored(facts: Facts, part: PartFacts, layers: tuple[Layer, ...], seen: headers.Layers) -> list[Stored]:
     """How the layers are stored, each way once; none where one of them cannot be told."""
-    if part.gate.class_name == "INCConfig":
+    if seen and part.gate.class_name == "INCConfig":
         return list(_auto_round(facts, seen))
     found: dict[tuple[Storage, Storage], Stored] = {}
     for layer in layers:
@@ -84,7 +85,7 @@ def _stored(facts: Facts, part: PartFacts, layers: tuple[Layer, ...], seen: head
 
 
 def _auto_round(facts: Facts, seen: headers.Layers) -> Iterator[Stored]:
-    """auto-round's block tells the format, and the headers what was left in full precision."""
+    """auto-round's block tells the format, and the headers what was left in full precision, said or not."""
     block = facts.model.quantization
     assert block is not None
     fields = block.fields.raw

@@ -46,13 +46,6 @@ def read(environ: Mapping[str, str]) -> Options:
     )
 
 
-def on_rocm() -> bool:
-    """Whether vLLM runs on ROCm, as it has found out itself by the time that it loads plugins."""
-    from vllm.platforms import current_platform
-
-    return bool(current_platform.is_rocm())
-
-
 def _words(text: str) -> frozenset[str]:
     return frozenset(word for word in text.lower().replace(",", " ").split() if word not in _OFF)
 

@@ -1,31 +1,16 @@
 """What the headers of the checkpoint's files say against fusing, or against quantizing while loading."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
-from fse_core.errors import FseError
-from fse_core.headers import with_headers
 from fse_core.read.model import Model
 from fse_core.read.safetensors.facts import Tensor
 from fse_core.read.safetensors.kinds import stored_layers
 from fse_core.read.safetensors.layer import Expert, LayerTensors
-from fse_core.report import Layer, Source
-from fse_core.vllm_plugin import log
+from fse_core.report import Layer
 
 FULL_PRECISION = ("BF16", "F16", "F32")
 PACKED = ("U8", "I8")
 Layers = tuple[tuple[Layer, LayerTensors], ...]
-
-
-def with_stored(model: Model, folder: str | None) -> Model:
-    """The model with all headers of its checkpoint, where that is on this machine and can be read."""
-    if folder is None:
-        return model
-    try:
-        return with_headers(replace(model, source=Source(kind="path", id=folder)), "full", ())
-    except FseError as error:
-        log.info("the checkpoint's headers are not looked at: %s", error)
-        return model
 
 
 def layers(model: Model, wanted: Iterable[Layer]) -> Layers:

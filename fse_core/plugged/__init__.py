@@ -1,0 +1,1 @@
+"""What a release does that has the plugin beside it: the same engine makes the plan, in vLLM and for a check."""

@@ -1,0 +1,147 @@
+"""What a release does with the plugin beside it, as it is predicted."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conformance.plugin import predicted, record
+from conformance.plugin.beyond import BEYOND
+from conformance.plugin.rows import ROWS
+from fse_core import Target, check
+from fse_core.read.model import Model
+from fse_core.read.source import model_from_dict, read_model
+from fse_core.report import Report
+
+CASES = {row.id: row for row in (*ROWS, *BEYOND)}
+EXAMPLES = Path(__file__).parents[2] / "examples"
+ONLINE = {"FSE_ONLINE_SHARED_EXPERTS": "mxfp4"}
+
+
+def asked(row: str, release: str, **target: Any) -> Report:
+    """By a row's config alone."""
+    whole = {"gfx": "gfx950", "draft": False, "plugin": True, **CASES[row].options, **target}
+    return check(model_from_dict(CASES[row].checkpoint.config()), Target(vllm=release, **whole))
+
+
+def example(name: str) -> Model:
+    return read_model(str(EXAMPLES / name / "config.json"))
+
+
+def decisions(report: Report) -> set[tuple[str, str | None]]:
+    return {(layer.decision.decision, layer.decision.reason) for layer in report.layers}
+
+
+@pytest.mark.parametrize("release", record.recorded("rows"))
+def test_the_releases_did_what_is_predicted_in_the_same_words(release: str) -> None:
+    assert list(predicted.differences(release)) == []
+
+
+def test_a_difference_would_be_told() -> None:
+    truth = {"fused": 0, "sound": True, "text": "separate, loads", "lines": []}
+    ours = predicted.predicted("alike-fp8", "0.33.0")
+    assert predicted._difference(truth, ours, "alike-fp8") == "separate, loads, by ours 2 fused (fuses)"
+    wrong = {**truth, "fused": 2, "sound": False}
+    assert "by ours fuses" in str(predicted._difference(wrong, ours, "alike-fp8"))
+
+
+def test_what_is_quantized_while_loading_is_told_with_who_asked() -> None:
+    report = asked("mxfp4-plain-online", "0.28.0", environment=ONLINE)
+    assert (report.verdict, decisions(report)) == ("fuses", {("fused", None)})
+    assert [layer.slots for layer in report.layers] == [1, 1]
+    told = [one for one in report.findings if one.rule == "FSE005" and one.layers]
+    assert [(one.severity, one.layers) for one in told] == [("info", "0-1")]
+    assert "quantizes the shared experts to mxfp4 while they load (FSE_ONLINE_SHARED_EXPERTS: mxfp4)" in told[0].message
+
+
+def test_without_being_asked_the_plugin_refuses_what_breaks() -> None:
+    stock = asked("mxfp4-plain", "0.28.0", plugin=False)
+    report = asked("mxfp4-plain", "0.28.0")
+    assert stock.verdict == "breaks"
+    assert report.verdict == "separate"
+    assert all("[FSE101]" in (layer.decision.reason or "") for layer in report.layers)
+    assert all(layer.slots == 0 for layer in report.layers)
+    assert not [one for one in report.findings if one.severity == "error"]
+
+
+def test_a_request_that_cannot_be_met_is_told() -> None:
+    report = asked("mxfp4-plain-online", "0.33.0", gfx="gfx942", environment=ONLINE)
+    assert report.verdict == "separate"
+    told = [one for one in report.findings if "not quantized while loading" in one.message]
+    assert [(one.rule, one.severity) for one in told] == [("FSE005", "warning")]
+
+
+def test_what_changes_numbers_is_a_warning() -> None:
+    report = predicted.predicted("accept-lossy", "0.33.0")
+    told = [one for one in report.findings if one.rule == "FSE005"]
+    assert [one.severity for one in told] == ["warning"]
+    assert "which changes their numbers" in told[0].message
+
+
+def test_values_that_mean_nothing_are_told() -> None:
+    report = asked("alike-fp8", "0.33.0", environment={"FSE_ACCEPT": "everything"})
+    assert any("FSE_ACCEPT: everything is not one of" in one.message for one in report.findings)
+
+
+def test_the_config_alone_says_that_it_is_alone() -> None:
+    by_config, by_files = asked("alike-fp8", "0.33.0"), predicted.predicted("alike-fp8", "0.33.0")
+    assert any("--headers full" in one.message for one in by_config.findings)
+    assert not any("--headers full" in one.message for one in by_files.findings)
+
+
+@pytest.mark.parametrize(
+    ("release", "environment"),
+    [
+        ("0.23.0", {}),
+        ("0.28.0", {"FSE_PLUGIN": "off"}),
+        ("0.28.0", {"VLLM_ROCM_USE_AITER_FUSION_SHARED_EXPERTS": "0"}),
+    ],
+)
+def test_where_the_plugin_does_nothing_the_release_is_as_it_is(release: str, environment: dict[str, str]) -> None:
+    with_it = asked("mxfp4-plain", release, environment=environment)
+    without = asked("mxfp4-plain", release, environment=environment, plugin=False)
+    assert with_it.target["plugin"] is True
+    assert replace(with_it, target=without.target) == without
+
+
+def test_of_a_version_that_is_no_release_nothing_is_claimed() -> None:
+    report = asked("alike-fp8", "0.33.1")
+    assert (report.verdict, report.layers) == ("undecided", ())
+    assert report.undecided_reason == "whether the plugin knows the functions of vLLM 0.33.1 is not known"
+
+
+@pytest.fixture
+def divided() -> Model:
+    """One of its layers is left out, so that the release demands an answer that the layers do not give."""
+    return example("example--GLM-4.5-FP8-one-layer-ignored")
+
+
+def test_what_does_not_start_does_not_start_with_the_plugin_either(divided: Model) -> None:
+    stock = check(divided, Target(draft=False))
+    report = check(divided, Target(plugin=True, draft=False))
+    assert stock.verdict == report.verdict == "fails"
+    assert report.startup_error == stock.startup_error
+
+
+def test_layers_that_disagree_agree_once_all_are_refused(divided: Model) -> None:
+    report = check(divided, Target(plugin=True, eplb=True, draft=False))
+    assert report.verdict == "separate"
+    assert report.startup_error is None
+    assert {layer.decision.decision for layer in report.layers} == {"separate"}
+    assert all("EPLB" in (layer.decision.reason or "") for layer in report.layers)
+
+
+def test_what_is_not_known_with_the_plugin_is_undecided() -> None:
+    model = example("example--DeepSeek-R1-FP8-one-shard-ignored")
+    report = check(model, Target(plugin=True, eplb=True, draft=False))
+    assert report.verdict == "undecided"
+    assert report.undecided_reason is not None
+    assert "does not start with this model" in report.undecided_reason
+
+
+def test_target_and_draft_are_planned_each_for_itself() -> None:
+    report = check(example("deepseek-ai--DeepSeek-R1-0528"), Target(plugin=True, eplb=True))
+    by_part = {layer.part: layer.decision for layer in report.layers}
+    assert set(by_part) == {"target", "draft"}
+    assert all(decision.decision == "separate" for decision in by_part.values())
