@@ -8,7 +8,8 @@ cannot tell 0.81 from 0.85 (sgl-project/sglang#22948).
 The release does not look at how the shared expert is stored. Where that is FP8, its numbers reach the MXFP4 quantizer
 without their scales, and those scales are then loaded over the ones that were computed
 (model_executor/layers/fused_moe/routed_experts.py:641 at 0.33.0, read). DeepSeek-V4's class hands the routed experts no
-name of the shared one, so that nothing quantizes it at all (models/deepseek_v4/amd/model.py:749, read).
+name of the shared one, so that nothing quantizes it at all and loading ends in a RuntimeError, the shared expert being
+twice as wide as its slot (models/deepseek_v4/amd/model.py:749; asked of 0.32.0 and 0.33.0).
 """
 
 from collections.abc import Iterator
@@ -57,15 +58,22 @@ def _hit(facts: Facts, part: PartFacts, stored: Storage, layers: tuple[Layer, ..
     named = [f"targets: {target}" for target in overlay.get("targets") or ()]
     said = named or [f"{key}: {value}" for key, value in overlay.items()]  # `linear` reaches it as well
     targets = tuple(f"--quantization-config {words}" for words in said)
-    if part.part.model_class.startswith("DeepseekV4") or stored != PLAIN:
-        lost = (
-            "this class does not hand its name to the quantizer"
-            if stored == PLAIN
-            else f"it is stored as {stored.name}, and its numbers reach the quantizer without their scales"
-        )
+    if part.part.model_class.startswith("DeepseekV4") and stored == PLAIN:
         return Hit(
-            message=f"{where(layers)}: MXFP4 is to be made of the shared expert while it loads, but {lost}. Loading "
-            "fails, or the slot holds wrong numbers.",
+            message=f"{where(layers)}: MXFP4 is to be made of the 16-bit shared expert while it loads, but this class "
+            "does not hand its name to the quantizer: it comes as it is, twice as wide as its slot. Loading fails.",
+            consequence="load_fails",
+            severity="error",
+            confidence="certain",
+            layers=layers,
+            evidence=targets,
+            fixes=(fixes.fusion_off(),),
+        )
+    if stored != PLAIN:
+        return Hit(
+            message=f"{where(layers)}: MXFP4 is to be made of the shared expert while it loads, but it is stored as "
+            f"{stored.name}, and its numbers reach the quantizer without their scales. Loading fails, or the slot "
+            "holds wrong numbers.",
             consequence="silent_corruption",
             severity="error",
             layers=layers,

@@ -206,3 +206,42 @@ def test_the_headers_confirm_it(block: dict[str, Any], routed: Stored, consequen
 def test_the_headers_settle_that_it_was_quantized_after_all(block: dict[str, Any], stored: Stored) -> None:
     report = found(tensors(stored, stored), block, vllm="0.28.0")
     assert (report.verdict, breaking(report)) == ("fuses", [])
+
+
+AUTO_ROUND: dict[str, Any] = {
+    "quant_method": "auto-round",
+    "bits": 4,
+    "group_size": 32,
+    "data_type": "mx_fp",
+    "packing_format": "auto_round:llm_compressor",
+}
+
+
+@pytest.mark.parametrize(
+    "extra",
+    [
+        {".*shared_experts.*": {"bits": 16}},
+        {name: {"bits": 16, "data_type": "float"} for name in LISTED},
+        {name.removeprefix("model."): {"bits": 16} for name in LISTED},
+    ],
+)
+def test_auto_round_leaves_16_bits_by_pattern_name_or_its_end(extra: dict[str, Any]) -> None:
+    report = asked({**AUTO_ROUND, "extra_config": extra}, vllm="0.28.0", gfx="gfx950")
+    finding = only(report, RULE)
+    assert (report.verdict, finding.consequence, finding.confidence) == ("breaks", "load_fails", "certain")
+    assert "no parameter for a 16-bit weight: KeyError" in finding.message
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        AUTO_ROUND,
+        {**AUTO_ROUND, "extra_config": {".*shared_experts.*": {"bits": 8}}},
+        {**AUTO_ROUND, "extra_config": {".*self_attn.*": {"bits": 16}}},
+        {**AUTO_ROUND, "extra_config": {".*shared_experts.*": {"bits": 16}, ".*experts.*": {"bits": 16}}},
+        {**AUTO_ROUND, "data_type": "int", "extra_config": {".*shared_experts.*": {"bits": 16}}},
+    ],
+)
+def test_auto_round_that_does_not_say_so_is_not_accused(block: dict[str, Any]) -> None:
+    report = asked(block, vllm="0.28.0", gfx="gfx950")
+    assert RULE not in {finding.rule for finding in report.findings}

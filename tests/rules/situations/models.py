@@ -43,6 +43,15 @@ MINIMAX_M2: dict[str, Any] = {
     "auto_map": {"AutoConfig": "configuration_minimax_m2.MiniMaxM2Config"},
 }
 KIMI: dict[str, Any] = {**DEEPSEEK, "auto_map": {"AutoConfig": "configuration_deepseek.DeepseekV3Config"}}
+DEEPSEEK_V4: dict[str, Any] = {
+    "architectures": ["DeepseekV4ForCausalLM"],
+    "model_type": "deepseek_v4",
+    "num_hidden_layers": 3,
+    "n_routed_experts": 8,
+    "n_shared_experts": 1,
+    "hidden_size": 256,
+    "moe_intermediate_size": 256,
+}
 WRAPPED: dict[str, Any] = {
     "architectures": ["KimiK25ForConditionalGeneration"],
     "model_type": "kimi_k25",
@@ -100,6 +109,16 @@ SITUATIONS = [
         words=("Layers 3-4 (2)", "in full and by both filters"),
         consequence="none",
         confidence="likely",
+    ),
+    Situation(
+        rule="FSE126",
+        name="of a class that does not hand the name on",
+        block={**QUARK_MXFP4, "exclude": ["re:.*shared_expert.*"]},
+        config=DEEPSEEK_V4,
+        target={**TARGETS, "vllm": "0.33.0"},
+        words=("this class does not hand its name to the quantizer", "Loading fails"),
+        fix="VLLM_ROCM_USE_AITER_FUSION_SHARED_EXPERTS",
+        consequence="load_fails",
     ),
     Situation(
         rule="FSE126", name="from MXFP4 already", block=QUARK_MXFP4, config=DEEPSEEK, target=TARGETS, silent=True
