@@ -211,7 +211,11 @@ def _numbered(layers: Sequence[Layer]) -> dict[tuple[PartName, int, int], Layer]
 
 
 def _key(layer: Layer | None, report: Report) -> tuple[object, ...]:
-    return () if layer is None else (*answer(layer), _state(layer, report))
+    if layer is None:
+        return ()
+    # What the plugin says names the release.
+    said = (nameless(part, report) if isinstance(part, str) else part for part in answer(layer))
+    return (*said, _state(layer, report))
 
 
 def _state(layer: Layer | None, report: Report) -> State:

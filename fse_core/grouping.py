@@ -43,10 +43,11 @@ def words(layer: Layer) -> str:
 def words_of_any(layer: Layer) -> str:
     """The same with `#` for the layer's number.
 
-    A reason names its own layer, so taken literally no two layers would have the same one.
+    A reason names its own layer, so taken literally no two layers would have the same one. The number stands between
+    names (`layers.24.mlp`), not between numbers (`0.24.0`).
     """
     said = words(layer)
-    return re.sub(rf"(?<=\.){layer.index}(?=\.)", "#", said) if said else ""
+    return re.sub(rf"(?<=[a-z_]\.){layer.index}(?=\.[a-z_])", "#", said) if said else ""
 
 
 def answer(layer: Layer) -> tuple[object, ...]:

@@ -256,8 +256,9 @@ def _said(answer: Answer) -> Iterator[tuple[tuple[object, ...], Note]]:
         yield (note.kind, note.text, note.part), note
     if answer.report is not None:
         for group in _telling(answer.report):
-            note = _of_layers(group)
-            yield (note.kind, note.part, note.layers, words_of_any(group.first)), note
+            note = _of_layers(group, answer.report)
+            said = nameless(words_of_any(group.first), answer.report)
+            yield (note.kind, note.part, note.layers, said), note
         for finding in answer.report.findings:
             if finding.severity == "info":  # no cell is marked for what is merely worth knowing
                 continue
@@ -299,11 +300,12 @@ def _counts(layer: Layer, report: Report) -> bool:
     return layer.part == "target" or report.verdict == "fuses"
 
 
-def _of_layers(group: Group) -> Note:
+def _of_layers(group: Group, report: Report) -> Note:
     decision = group.first.decision
     if decision.error is not None:
         kind: Kind = "error"
         text = f"{decision.error.type}: {decision.error.message}"
     else:
-        kind, text = ("no_reason", NO_REASON) if decision.reason is None else ("reason", decision.reason)
+        kind = "no_reason" if decision.reason is None else "reason"
+        text = NO_REASON if decision.reason is None else nameless(decision.reason, report)
     return Note(kind=kind, text=text, part=group.first.part, layers=numbers(group.indices), alike=group.alike)

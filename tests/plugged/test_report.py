@@ -10,9 +10,11 @@ from conformance.plugin import predicted, record
 from conformance.plugin.beyond import BEYOND
 from conformance.plugin.rows import ROWS
 from fse_core import Target, check
+from fse_core.grouping import groups
 from fse_core.read.model import Model
 from fse_core.read.source import model_from_dict, read_model
 from fse_core.report import Report
+from fse_core.sweep import sweep
 
 CASES = {row.id: row for row in (*ROWS, *BEYOND)}
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -145,3 +147,16 @@ def test_target_and_draft_are_planned_each_for_itself() -> None:
     by_part = {layer.part: layer.decision for layer in report.layers}
     assert set(by_part) == {"target", "draft"}
     assert all(decision.decision == "separate" for decision in by_part.values())
+
+
+def test_what_the_plugin_says_is_the_same_in_each_release_but_for_its_name() -> None:
+    config = CASES["mxfp4-plain"].checkpoint.config()
+    target = Target(gfx="gfx950", draft=False, plugin=True)
+    rows = sweep(model_from_dict(config), target, ("0.24.0", "0.26.0", "0.28.0"), ("gfx950",)).rows
+    assert len({cell.notes for row in rows for cell in row.cells}) == 1
+
+
+def test_a_version_in_a_reason_is_not_taken_for_the_number_of_a_layer() -> None:
+    report = check(example("amd--Kimi-K2.5-MXFP4"), Target(vllm="0.24.0", plugin=True, draft=False))
+    assert "0.24.0" in (report.layers[0].decision.reason or "")
+    assert len(groups(report.layers)) == 1
