@@ -13,6 +13,8 @@ from fse_core.report import BREAKING, Finding, Layer, PartName, Severity
 from fse_core.rules import known_fault
 from fse_core.rules.base import Facts, Hit, Rule, where
 
+Place = tuple[PartName, str]
+
 _UNREAD: Final = (
     "This is by the config alone. The plugin reads the headers of the checkpoint's files too, and may refuse to fuse "
     "or quantize for what they say; a check with all headers (--headers full) takes them into account."
@@ -21,26 +23,35 @@ _UNREAD: Final = (
 
 def of_rules(facts: Facts, parts: Sequence[Planned]) -> rules.Found:
     """What the rules say of the parts as they are planned."""
-    plans = {part.facts.part.part: part.plan for part in parts}
-    online = {part.facts.part.part for part in parts if part.online}
+    plans = {_place(layer): part.plan for part in parts for layer in part.facts.layers}
+    online = {_place(layer) for part in parts if part.online for layer in part.facts.layers}
     layers = tuple(layer for part in parts for layer in part.facts.layers)
     whole = replace(facts, parts=tuple(part.facts for part in parts), failure=None)
-    found = rules.findings(whole, layers, lambda rule, hit: hit.part not in online and _holds(facts, plans, rule, hit))
+    found = rules.findings(whole, layers, lambda rule, hit: _at(hit) not in online and _holds(facts, plans, rule, hit))
     if not online:
         return found
     # What the files hold of these is not what comes to the slots.
     unread = replace(whole, model=replace(whole.model, headers=None))
-    more = rules.findings(unread, layers, lambda rule, hit: hit.part in online and _holds(facts, plans, rule, hit))
+    more = rules.findings(unread, layers, lambda rule, hit: _at(hit) in online and _holds(facts, plans, rule, hit))
     return rules.Found(
         findings=(*found.findings, *more.findings),
-        layers=tuple(b if b.part in online else a for a, b in zip(found.layers, more.layers, strict=True)),
+        layers=tuple(b if _place(b) in online else a for a, b in zip(found.layers, more.layers, strict=True)),
         breaks=found.breaks or more.breaks,
     )
 
 
-def _holds(facts: Facts, plans: Mapping[PartName, Plan | None], rule: Rule, hit: Hit) -> bool:
+def _place(layer: Layer) -> Place:
+    return layer.part, layer.prefix
+
+
+def _at(hit: Hit) -> Place | None:
+    return _place(hit.layers[0]) if hit.layers else None
+
+
+def _holds(facts: Facts, plans: Mapping[Place, Plan | None], rule: Rule, hit: Hit) -> bool:
     """Whether a hit is still true by the plan of its part."""
-    plan = None if hit.part is None else plans[hit.part]
+    at = _at(hit)
+    plan = None if at is None else plans[at]
     if plan is None:
         return True
     if plan.online is not None:
@@ -58,6 +69,8 @@ def of_plugin(facts: Facts, parts: Sequence[Planned], options: Options) -> Itera
     for part in parts:
         if part.plan is not None:
             yield from _of_plan(part.plan, part.facts.layers)
+        if part.trouble is not None:
+            yield _finding("warning", f"The plugin leaves this to the release: {part.trouble}.", part.facts.layers)
     for words in options.unknown:
         yield _finding("warning", f"{words}.", ())
     if facts.model.headers is None and facts.parts:

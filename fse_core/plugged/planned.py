@@ -8,10 +8,14 @@ from fse_core.rules.base import PartFacts
 
 @dataclass(frozen=True, kw_only=True)
 class Planned:
-    """`facts` has the layers as they are by the plan, which is None where the plugin leaves the part alone."""
+    """`facts` has the layers as they are by the plan, which is None where the plugin leaves the part alone.
+
+    trouble: why no plan could be made, where that is so.
+    """
 
     facts: PartFacts
     plan: Plan | None
+    trouble: str | None = None
 
     @property
     def decides(self) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from fse_core import pipeline, releases
-from fse_core.errors import Undecided
+from fse_core.errors import FseError, ReleaseRaises, Undecided
 from fse_core.plugged import findings
 from fse_core.plugged.judge import planned
 from fse_core.plugged.options import ACCEPT, FUSION, ONLINE, PLUGIN, Options, read
@@ -45,9 +45,11 @@ def _as_planned(report: Report, facts: Facts, options: Options) -> Report:
     if not any(part.decides for part in parts) or _fails_all_the_same(report, facts, parts):
         return replace(report, findings=ranked((*report.findings, *told)))
     found = findings.of_rules(facts, parts)
+    reached = {(layer.part, layer.prefix) for layer in found.layers}
+    unreached = (layer for layer in report.layers if (layer.part, layer.prefix) not in reached)
     return replace(
         report,
-        layers=found.layers,
+        layers=(*found.layers, *unreached),
         findings=ranked((*found.findings, *told)),
         startup_error=None,
         startup_part=None,
@@ -56,7 +58,12 @@ def _as_planned(report: Report, facts: Facts, options: Options) -> Report:
 
 
 def _planned(report: Report, facts: Facts, part: PartFacts, options: Options) -> Planned:
-    plan = planned(report, facts, part, options) if part.layers else None
+    try:
+        plan = planned(report, facts, part, options) if part.layers else None
+    except Undecided:
+        raise
+    except (FseError, ReleaseRaises) as error:  # the release then decides alone
+        return Planned(facts=part, plan=None, trouble=str(error))
     return Planned(facts=part if plan is None else replace(part, layers=tuple(_layers(part, plan))), plan=plan)
 
 

@@ -10,6 +10,7 @@ from conformance.plugin import predicted, record
 from conformance.plugin.beyond import BEYOND
 from conformance.plugin.rows import ROWS
 from fse_core import Target, check
+from fse_core.errors import InputError
 from fse_core.grouping import groups
 from fse_core.read.model import Model
 from fse_core.read.source import model_from_dict, read_model
@@ -132,6 +133,23 @@ def test_layers_that_disagree_agree_once_all_are_refused(divided: Model) -> None
     assert report.startup_error is None
     assert {layer.decision.decision for layer in report.layers} == {"separate"}
     assert all("EPLB" in (layer.decision.reason or "") for layer in report.layers)
+
+
+def test_a_draft_that_was_not_reached_stays_undecided(divided: Model) -> None:
+    report = check(divided, Target(plugin=True, eplb=True))
+    decided = {layer.part: layer.decision.decision for layer in report.layers}
+    assert decided == {"target": "separate", "draft": "undecided"}
+    assert len(report.layers) == len(check(divided, Target()).layers)
+
+
+def test_where_no_plan_can_be_made_the_release_is_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(*_: object, **__: object) -> None:
+        raise InputError("num_experts", "expected a number")
+
+    monkeypatch.setattr("fse_core.plugged.report.planned", fails)
+    report, stock = asked("alike-fp8", "0.33.0"), asked("alike-fp8", "0.33.0", plugin=False)
+    assert decisions(report) == decisions(stock)
+    assert any("leaves this to the release: num_experts: expected a number" in one.message for one in report.findings)
 
 
 def test_what_is_not_known_with_the_plugin_is_undecided() -> None:
