@@ -19,16 +19,24 @@ _CONTINUED = " \\\n"
 
 
 def command(source: Source, target: Mapping[str, Any]) -> str:
-    """Variables and `vllm serve` for a POSIX shell, one option a line."""
+    """Variables and `vllm serve` for a POSIX shell, one option a line; of a model on the Hub what was looked at."""
     return _CONTINUED.join(_lines(source, target))
+
+
+def _revision(source: Source) -> str | None:
+    """The commit that was looked at, where it is known: a branch moves on, and another commit may fare otherwise."""
+    if source.kind != "hub":
+        return None
+    return source.commit or (None if source.revision == "main" else source.revision)
 
 
 def _lines(source: Source, target: Mapping[str, Any]) -> Iterator[str]:
     for name, value in {**REQUESTED_ENVIRONMENT, **target["env"]}.items():
         yield f"{name}={shlex.quote(value)}"
     yield f"vllm serve {shlex.quote(source.id)}"
-    if source.kind == "hub" and source.revision not in (None, "main"):
-        yield f"  --revision {shlex.quote(str(source.revision))}"
+    revision = _revision(source)
+    if revision is not None:
+        yield f"  --revision {shlex.quote(revision)}"
     for key, flag in _SIZES.items():
         if key == "tp" or target[key] != 1:
             yield f"  {flag} {target[key]}"

@@ -158,7 +158,8 @@ def test_the_launch_command_and_the_change_of_the_config_are_there_to_copy() -> 
     (one,) = told([finding], Subject(target=Target(tp=4), source=source, config=config))
     env, patch = one.fixes
     assert [paste.folded for paste in env.pastes] == [False, True]
-    assert "A=1 \\\nvllm serve org/name \\\n  --tensor-parallel-size 4" in env.pastes[1].text
+    serve = f"A=1 \\\nvllm serve org/name \\\n  --revision {'c' * 40} \\\n  --tensor-parallel-size 4"
+    assert serve in env.pastes[1].text
     assert patch.safety == "changes numerics"
     difference, merged = patch.pastes
     assert difference.text.splitlines()[:2] == ["--- a/config.json", "+++ b/config.json"]

@@ -60,6 +60,24 @@ def test_the_command_says_all_of_the_target() -> None:
 
 
 @pytest.mark.parametrize(
+    ("source", "revision"),
+    [
+        (Source(kind="hub", id="org/name", revision="main", commit="c" * 40), "c" * 40),
+        (Source(kind="hub", id="org/name", revision="v1", commit="c" * 40), "c" * 40),
+        (Source(kind="hub", id="org/name", revision="v1"), "v1"),
+        (Source(kind="hub", id="org/name", revision="main"), None),
+        (Source(kind="hub", id="org/name"), None),
+        (Source(kind="path", id="/a/model"), None),
+    ],
+)
+def test_the_command_serves_what_was_looked_at(source: Source, revision: str | None) -> None:
+    words = shlex.split(command(source, Target().as_dict()).replace("\\\n", " "))
+    assert words[words.index("serve") + 1] == source.id
+    assert ("--revision" in words) is (revision is not None)
+    assert revision is None or words[words.index("--revision") + 1] == revision
+
+
+@pytest.mark.parametrize(
     ("seconds", "words"),
     [
         (0.0, "less than a minute ago"),
