@@ -4,7 +4,7 @@ The figures are those of the reports that are named, and none is our own. They a
 hidden size and number of experts, and for no others. Read together, such reports tell of a gain at low concurrency
 (where the shared expert's own small launches count), and of about none at 64 and above, MiniMax-M3 excepted; running
 the shared expert beside the routed ones on a second stream gains a part of it without fusion. A fused shape for which
-the installed AITER has no tuned kernel gains less, or loses.
+the installed AITER has no tuned kernel gains less, or loses: FSE127 tells of it.
 
 To know it for a deployment: the same image and checkpoint, one variable changed, a warm-up, two runs each at
 concurrency 1, 4, 16 and 64, and the log line that proves that the path was taken.
@@ -15,10 +15,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from fse_core.errors import InputError
 from fse_core.quantization.storage import NVFP4, Stored
 from fse_core.report import Layer
-from fse_core.rules import spread
 from fse_core.rules.base import Facts, Hit, PartFacts, Rule, where
 
 RULE = Rule(id="FSE138", name="expected-gain", severity="info", confidence="likely", about_gain=True)
@@ -38,7 +36,7 @@ def check(facts: Facts) -> Iterator[Hit]:
     """One hit, where all of the target's layers are fused and reports are known."""
     part = facts.parts[0] if facts.parts else None
     fused = part.fused() if part else ()
-    if part is None or not fused or len(fused) < len(part.layers) or not _sound(facts, part):
+    if part is None or not fused or len(fused) < len(part.layers) or not sound(facts, part):
         return
     hidden, experts = facts.model.text.get("hidden_size"), _experts(facts)
     if not isinstance(hidden, int) or hidden < _SMALLEST:
@@ -49,7 +47,7 @@ def check(facts: Facts) -> Iterator[Hit]:
         if part.part.model_class in row["classes"] and (row["hidden"], row["experts"]) == (hidden, experts)
     ]
     if rows:
-        yield _hit(facts, fused, hidden, experts or 0, rows)
+        yield _hit(fused, rows)
 
 
 _SMALLEST = 1024
@@ -61,13 +59,18 @@ def _experts(facts: Facts) -> int | None:
     return next((value for value in found if isinstance(value, int)), None)
 
 
-def _sound(facts: Facts, part: PartFacts) -> bool:
+def sound(facts: Facts, part: PartFacts) -> bool:
     """Whether all that is known tells of slots that are loaded as they should be."""
-    untold = facts.untold(part, part.layers)
-    loadings = (facts.loading(part, layer) for layer in part.layers) if len(untold) < len(part.layers) else ()
-    if any(loading is not None and loading.faults for loading in loadings):
+    if not faultless(facts, part):
         return False
     return part.gate.quantization is None or all(facts.by_stored(part, part.layers, _splits))
+
+
+def faultless(facts: Facts, part: PartFacts) -> bool:
+    """Whether headers, where they were read, tell of no fault of loading."""
+    untold = facts.untold(part, part.layers)
+    loadings = (facts.loading(part, layer) for layer in part.layers) if len(untold) < len(part.layers) else ()
+    return not any(loading is not None and loading.faults for loading in loadings)
 
 
 def _splits(stored: Stored | None) -> bool:
@@ -76,27 +79,12 @@ def _splits(stored: Stored | None) -> bool:
     return stored.routed == stored.shared and stored.routed.scales in ("none", "group") and stored.routed != NVFP4
 
 
-def _hit(facts: Facts, fused: tuple[Layer, ...], hidden: int, experts: int, rows: list[Mapping[str, Any]]) -> Hit:
+def _hit(fused: tuple[Layer, ...], rows: list[Mapping[str, Any]]) -> Hit:
     quoted = "; ".join(f"{row['result']} ({row['source']})" for row in rows)
     return Hit(
         message=f"{where(fused)}: published for {rows[0]['model']}, fusion on against off: {quoted}. At concurrency 64 "
         "and above most reports tell of nothing.",
         consequence="none",
         layers=fused,
-        evidence=(
-            *(f"{row['source']}: {row['workload']}, format {row['format']}" for row in rows),
-            *_shape(facts, fused[0].slots, hidden, experts),
-        ),
+        evidence=tuple(f"{row['source']}: {row['workload']}, format {row['format']}" for row in rows),
     )
-
-
-def _shape(facts: Facts, slots: int, hidden: int, experts: int) -> Iterator[str]:
-    """The shape by which AITER's tables of tuned kernels are keyed."""
-    try:
-        chosen = facts.model.text.optional_integer("num_experts_per_tok")
-    except InputError:
-        return
-    width = spread.routed_width(facts)
-    if chosen is not None and width is not None and not facts.target.ep and width % facts.target.tp == 0:
-        share = width // facts.target.tp
-        yield f"the tuned kernels' shape: {experts + slots} experts, {chosen + slots} chosen, {hidden} x {share}"

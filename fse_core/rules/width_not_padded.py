@@ -10,10 +10,10 @@ width, one evaluation at another tensor-parallel size or with AITER's MoE off te
 from collections.abc import Iterator
 
 from fse_core import request
-from fse_core.quantization.keys import MXFP4_DYNAMIC, MXFP4_STATIC
 from fse_core.report import Layer
 from fse_core.rules import spread
-from fse_core.rules.base import Facts, Hit, PartFacts, Rule, where
+from fse_core.rules.base import Facts, Hit, Rule, where
+from fse_core.rules.kernel_shape import is_w4a4
 
 RULE = Rule(id="FSE107", name="width-not-padded", severity="warning", confidence="likely")
 
@@ -34,16 +34,9 @@ def check(facts: Facts) -> Iterator[Hit]:
     if width % target.tp or spread.divides(width, target.tp, _UNIT):
         return
     for part in facts.parts:
-        layers = tuple(layer for layer in part.layers if _is_w4a4(facts, part, layer))
+        layers = tuple(layer for layer in part.layers if is_w4a4(facts, part, layer))
         if layers:
             yield _hit(facts, layers, width)
-
-
-def _is_w4a4(facts: Facts, part: PartFacts, layer: Layer) -> bool:
-    quantization = part.gate.quantization
-    if quantization is None or quantization.class_name != "QuarkConfig":
-        return False
-    return quantization.routed_keys(facts.question(part, layer)) == (MXFP4_STATIC, MXFP4_DYNAMIC)
 
 
 def _hit(facts: Facts, layers: tuple[Layer, ...], width: int) -> Hit:
