@@ -35,7 +35,7 @@ class Load(Attempt):
 
     def __init__(self, question: Mapping[str, Any]) -> None:
         super().__init__({"name": "", **question}, 0)
-        self.tensors: str = question["tensors"]
+        self.tensors: str = question["tensors"] or ""
         self.rank: int = question["rank"]
         self.loaded: dict[str, dict[str, dict[str, Any]]] = {}
 

@@ -5,7 +5,8 @@ Of every expert's parameters, fused or of a separate shared expert, the sha256 i
 as they were, over two fillings. The release loads each checkpoint twice.
 
 In: lines such as `{"config": {...}, "tensors": FILE, "target": {...}, "rank": 0, "site": FOLDER or null}`; "site" is
-where the plugin's package is installed. Out: a line for each, in order.
+where the plugin's package is installed. Without a file of tensors the model is built on the meta device, and not
+loaded. Out: a line for each, in order.
 """
 
 import gc
@@ -63,7 +64,8 @@ class Plugged(Load):
         self.listen()
         with TemporaryDirectory() as folder:
             write_model(Path(folder), self.case)
-            Path(folder, "model.safetensors").symlink_to(self.tensors)
+            if self.tensors:
+                Path(folder, "model.safetensors").symlink_to(self.tensors)
             config = self.configure(folder)
             self.prepare(config)
             self.listen()  # the release has set its log up anew
@@ -90,11 +92,13 @@ class Plugged(Load):
     def build(self, config: Any, model_config: Any) -> None:
         from vllm.model_executor.model_loader.utils import initialize_model
 
-        with rocm.on("cpu", config.model_config.dtype):
+        with rocm.on("cpu" if self.tensors else "meta", config.model_config.dtype):
             model = initialize_model(vllm_config=config, model_config=model_config)
             self.key = config.compute_hash()
             self.answer["fused"]["target"] = built.enabled(model)
             self.slots = dict(_slots(model))
+            if not self.tensors:
+                return
             self.at = "load"
             self.loaded = load.told(model, self.tensors, dict(_parameters(model)))
 

@@ -17,7 +17,7 @@ Answer = Mapping[str, Any]
 
 
 class Checkpoint(Protocol):
-    """What can be written and loaded."""
+    """What can be written and loaded; what has no tensors is only built."""
 
     @property
     def name(self) -> str: ...
@@ -66,9 +66,7 @@ def _of_one(
     assert server.stdout is not None
     with server:
         for one in starts:
-            file = place / f"{one.checkpoint.name}.safetensors"
-            if not file.exists():
-                tensors.write(file, one.checkpoint.tensors())
+            file = _written(one.checkpoint, place)
             server.stdin.write(json.dumps(_line(one, file, place / "site")) + "\n")
             server.stdin.flush()
             answer = server.stdout.readline()
@@ -78,11 +76,21 @@ def _of_one(
         server.stdin.close()
 
 
-def _line(one: Start, file: Path, installed: Path) -> dict[str, Any]:
+def _written(checkpoint: Checkpoint, place: Path) -> Path | None:
+    stored = list(checkpoint.tensors())
+    if not stored:
+        return None
+    file = place / f"{checkpoint.name}.safetensors"
+    if not file.exists():
+        tensors.write(file, stored)
+    return file
+
+
+def _line(one: Start, file: Path | None, installed: Path) -> dict[str, Any]:
     target = {"draft": False, "gfx": one.gfx, **one.options, "environment": dict(one.environment)}
     return {
         "config": one.checkpoint.config(),
-        "tensors": str(file),
+        "tensors": None if file is None else str(file),
         "target": target,
         "rank": one.rank,
         "site": str(installed) if one.plugin else None,

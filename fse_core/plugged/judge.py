@@ -79,6 +79,9 @@ class Judge:
         return replace(blank, accepted=accepted, reasons=reasons[:1], left_out=self._left_out() if separate else ())
 
     def _refused(self, blank: Plan, why: str) -> Plan:
+        if self.part.part.always:
+            self.notes.append(f"the class fuses without asking, from which the plugin cannot keep it: {why}")
+            return blank
         return replace(blank, refused=why, left_out=self._left_out())
 
     def _left_out(self) -> tuple[str, ...]:

@@ -1,5 +1,6 @@
 """What a release does with the plugin beside it, as it is predicted."""
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,9 @@ from conformance.plugin.rows import ROWS
 from fse_core import Target, check
 from fse_core.errors import InputError
 from fse_core.grouping import groups
+from fse_core.pipeline import examined
+from fse_core.plugged.judge import planned
+from fse_core.plugged.options import FUSION, read
 from fse_core.read.model import Model
 from fse_core.read.source import model_from_dict, read_model
 from fse_core.report import Report
@@ -19,6 +23,7 @@ from fse_core.sweep import sweep
 
 CASES = {row.id: row for row in (*ROWS, *BEYOND)}
 EXAMPLES = Path(__file__).parents[2] / "examples"
+SEEDS = Path(__file__).parents[2] / "conformance" / "seeds"
 ONLINE = {"FSE_ONLINE_SHARED_EXPERTS": "mxfp4"}
 
 
@@ -150,6 +155,28 @@ def test_where_no_plan_can_be_made_the_release_is_as_it_is(monkeypatch: pytest.M
     report, stock = asked("alike-fp8", "0.33.0"), asked("alike-fp8", "0.33.0", plugin=False)
     assert decisions(report) == decisions(stock)
     assert any("leaves this to the release: num_experts: expected a number" in one.message for one in report.findings)
+
+
+def test_a_class_that_fuses_without_asking_cannot_be_refused() -> None:
+    model = model_from_dict(CASES["alike-fp8"].checkpoint.config())
+    report, facts = examined(model, Target(vllm="0.33.0", eplb=True, draft=False))
+    part = facts.parts[0]
+    asking = planned(report, facts, part, read({FUSION: "1"}))
+    assert asking is not None
+    assert asking.refused is not None
+    always = planned(report, facts, replace(part, part=replace(part.part, always=True)), read({FUSION: "1"}))
+    assert always is not None
+    assert always.refused is None
+    assert "from which the plugin cannot keep it: EPLB" in always.notes[0]
+
+
+def test_a_class_that_names_its_shared_experts_unasked_is_refused() -> None:
+    config = json.loads((SEEDS / "hy_v3.json").read_text("utf-8"))
+    stock = check(model_from_dict(config), Target(vllm="0.28.0", draft=False))
+    report = check(model_from_dict(config), Target(vllm="0.28.0", plugin=True, draft=False))
+    assert {layer.decision.decision for layer in stock.layers} == {"fused"}
+    assert {layer.decision.decision for layer in report.layers} == {"separate"}
+    assert all("[FSE150]" in (layer.decision.reason or "") for layer in report.layers)
 
 
 def test_what_is_not_known_with_the_plugin_is_undecided() -> None:
