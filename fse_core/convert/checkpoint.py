@@ -22,12 +22,15 @@ _LEFT_OUT: Final = frozenset({".git", ".cache", JOURNAL})
 
 @dataclass(frozen=True, kw_only=True)
 class File:
-    """A file of the folder, `name` relative to it; `path` is where its bytes are, a link followed."""
+    """A file of the folder, `name` relative to it; `path` is where its bytes are, a link followed. `mode` says who may
+    read and write it.
+    """
 
     name: str
     path: Path
     size: int
     modified: int
+    mode: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,6 +55,15 @@ class Checkpoint:
         return {
             name: (shard, tensor) for shard, header in self.shards.items() for name, tensor in header.tensors.items()
         }
+
+    def text(self, name: str) -> str:
+        """A file's characters, ends of lines as they are. InputError where it is no text."""
+        try:
+            return self.files[name].path.read_bytes().decode()
+        except OSError as error:
+            raise InputError(name, f"cannot be read: {error.strerror}") from None
+        except UnicodeDecodeError as error:
+            raise InputError(name, f"expected text in UTF-8: {error.reason} at byte {error.start}") from None
 
     def read(self, name: str, start: int = 0, count: int | None = None) -> bytearray:
         """A tensor's bytes, or so many of them from `start` on."""
@@ -98,7 +110,8 @@ def _walk(root: Path, folder: Path) -> Iterator[File]:
         if not target.is_file():
             raise InputError(name, "expected a file, and it is none or leads to none")
         state = target.stat()
-        yield File(name=name, path=target, size=state.st_size, modified=state.st_mtime_ns)
+        mode = state.st_mode & 0o777
+        yield File(name=name, path=target, size=state.st_size, modified=state.st_mtime_ns, mode=mode)
 
 
 def _name(path: Path) -> str:

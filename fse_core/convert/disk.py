@@ -12,6 +12,8 @@ from typing import Final
 from fse_core.errors import FseError, InputError
 
 CHUNK: Final = 4 * 1024 * 1024
+PRIVATE: Final = 0o600
+"""The mode of what is the conversion's own while it goes on."""
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 Progress = Callable[[int], None]
@@ -32,7 +34,7 @@ def explained(path: Path) -> Iterator[None]:
     """Turns what the system says about a failed write to `path` into what to do about it."""
     try:
         yield
-    except BrokenPipeError:  # of a worker whose parent is gone: nothing is written to a pipe
+    except ConnectionError:  # of a worker whose parent is gone: nothing else here is written to a pipe
         raise
     except OSError as error:
         reason = error.strerror or str(error)
@@ -44,7 +46,7 @@ def explained(path: Path) -> Iterator[None]:
 class Sink:
     """A new file under construction. Another thread follows, reads what the file now holds, and hashes it."""
 
-    def __init__(self, path: Path, progress: Progress) -> None:
+    def __init__(self, path: Path, progress: Progress, mode: int) -> None:
         self.size = 0
         self._sum = hashlib.sha256()
         self._progress = progress
@@ -53,7 +55,9 @@ class Sink:
         self._buffer = memoryview(bytearray(CHUNK))
         with suppress(FileNotFoundError):
             os.unlink(path)  # what an interrupted run left; never a link's target
-        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), 0o644)
+        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0), 0o600)
+        with suppress(PermissionError):  # of a file system that has no modes
+            os.fchmod(self._file, mode)
 
     def write(self, data: bytes | bytearray | memoryview) -> None:
         view = memoryview(data).cast("B")
@@ -103,9 +107,9 @@ class Sink:
 
 
 @contextmanager
-def sink(path: Path, progress: Progress = lambda _: None) -> Iterator[Sink]:
-    """A file to write; the caller closes it when it is complete."""
-    file = Sink(path, progress)
+def sink(path: Path, progress: Progress = lambda _: None, mode: int = PRIVATE) -> Iterator[Sink]:
+    """A file to write; the caller closes it when it is complete. Who may read it is what `mode` says from the start."""
+    file = Sink(path, progress, mode)
     try:
         yield file
     except BaseException:
@@ -114,9 +118,9 @@ def sink(path: Path, progress: Progress = lambda _: None) -> Iterator[Sink]:
         raise
 
 
-def write_whole(path: Path, data: bytes, temporary: Path) -> str:
+def write_whole(path: Path, data: bytes, temporary: Path, mode: int = PRIVATE) -> str:
     """Writes a small file at once, and gives its SHA-256."""
-    with sink(temporary) as file:
+    with sink(temporary, mode=mode) as file:
         file.write(data)
         digest = file.close()
     publish(temporary, path)
@@ -130,12 +134,13 @@ def publish(temporary: Path, path: Path) -> None:
     sync_folder(path.parent)
 
 
-def make_folder(path: Path) -> None:
-    """Makes a folder where there is none. A link in its place is refused."""
+def make_folder(path: Path, mode: int = 0) -> None:
+    """Makes a folder where there is none: for others it is no more open than `mode` says. A link is refused."""
     if path.is_symlink():
         raise CannotWrite(str(path), "is a link, which is not written through")
     if not path.is_dir():
-        os.mkdir(path)
+        with suppress(FileExistsError):  # another process may have been first
+            os.mkdir(path, 0o700 | (mode & 0o777))
         sync_folder(path.parent)
 
 

@@ -27,7 +27,7 @@ _SHARED: Final = re.compile(
 )
 _ROUTED: Final = re.compile(r"(?P<moe>.+)\.experts\.0\.(?P<leaf>[^.]+)\.(?P<kind>[^.]+)")
 _ROLES: Final[Mapping[str, Projection]] = {leaf: held[0] for leaf, held in PROJECTIONS.items() if len(held) == 1}
-_FULL: Final = frozenset({"BF16", "F16"})
+_FULL: Final = frozenset({"BF16", "F16", "F32"})
 _SCALES: Final = ("weight_scale", "weight_scale_inv")
 
 
@@ -161,7 +161,9 @@ def _conversion(index: int, shared: Matrix, routed: Matrix, geometry: Geometry) 
             return None
         if found is not LAYOUTS["fp8_block"]:
             held = f"{shared.weight.dtype} {list(shared.weight.shape)}"
-            raise InputError(shared.weight.name, f"expected bfloat16, float16, or FP8 in 128x128 blocks, got {held}")
+            raise InputError(
+                shared.weight.name, f"expected bfloat16, float16, float32, or FP8 in 128x128 blocks, got {held}"
+            )
         source = found
     _require_alone(shared, source)
     tensor = SharedTensor(name=shared.weight.name, projections=(shared.role,), part="weight")

@@ -12,12 +12,12 @@ def new_index(text: str, checkpoint: Checkpoint, found: Sequence[Conversion]) ->
     """The source's index `text` for the shards as they will be."""
     after: dict[str, list[str]] = {}
     gone: set[str] = set()
-    grown = 0
+    total = sum(tensor.size for _, tensor in checkpoint.places.values())
     for one in found:
         weight = one.shared.weight.name
         gone |= {tensor.name for tensor in one.shared.tensors.values()}
         after[weight] = [tensor.name for tensor in one.outputs]
-        grown += sum(t.size for t in one.outputs) - sum(t.size for t in one.shared.tensors.values())
+        total += sum(t.size for t in one.outputs) - sum(t.size for t in one.shared.tensors.values())
     start = locate(text, ("weight_map",))
     assert start is not None
     source = text
@@ -29,18 +29,19 @@ def new_index(text: str, checkpoint: Checkpoint, found: Sequence[Conversion]) ->
         shard = json.dumps(item.value)
         return [f"{json.dumps(name)}: {shard}" for name in after.get(item.key, ())]
 
-    return _resized(rewritten(text, start, change), grown)
+    return _resized(rewritten(text, start, change), total)
 
 
-def _resized(text: str, grown: int) -> str:
+def _resized(text: str, total: int) -> str:
+    """With the true size, whatever stood there: a source may have a wrong one, or a float."""
     start = locate(text, ("metadata",))
     if start is None or text[start] != "{":
         return text
     source = text
 
     def change(item: Item) -> Sequence[str]:
-        if item.key == "total_size" and isinstance(item.value, int):
-            return [f"{source[item.start : item.value_start]}{item.value + grown}"]
+        if item.key == "total_size":
+            return [f"{source[item.start : item.value_start]}{total}"]
         return own(source, item)
 
     return rewritten(text, start, change)

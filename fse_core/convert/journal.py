@@ -3,23 +3,23 @@
 A record of a finished file is on the disk before the file has its name, so a file with a name and a record is whole.
 """
 
-import fcntl
+import hashlib
 import json
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Final, TypeGuard
 
 from fse_core.convert import disk
 from fse_core.convert.checkpoint import JOURNAL
 from fse_core.convert.disk import CannotWrite
+from fse_core.convert.lock import Lock, locked
 from fse_core.convert.shard import Record
 
 FOLDER: Final = JOURNAL
 _PLAN: Final = "plan"
 _NEW: Final = "new"
-_LOCK: Final = "lock"
+_LONGEST: Final = 200
+"""Of the 255 bytes that file systems allow, what is surely left beside `.json.new`."""
 
 
 class Journal:
@@ -30,8 +30,7 @@ class Journal:
         self.folder = out / FOLDER
 
     def start(self, fingerprint: str) -> None:
-        """Begins, or goes on. CannotWrite where another conversion was begun here."""
-        disk.make_folder(self.folder)
+        """Begins, or goes on, when the lock is held. CannotWrite where another conversion was begun here."""
         plan = self.folder / _PLAN
         if plan.exists():
             if plan.read_text(encoding="ascii", errors="replace") != fingerprint:
@@ -43,17 +42,9 @@ class Journal:
             return
         disk.write_whole(plan, fingerprint.encode(), self.folder / _NEW)
 
-    @contextmanager
-    def locked(self) -> Iterator[None]:
+    def locked(self) -> AbstractContextManager[Lock]:
         """Keeps a second conversion out of the folder. CannotWrite where there is one."""
-        file = os.open(self.folder / _LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o644)
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            yield
-        except BlockingIOError:
-            raise CannotWrite(str(self.out), "another fse convert is writing here") from None
-        finally:
-            os.close(file)
+        return locked(self.folder, self.out)
 
     def temporary(self, name: str) -> Path:
         """Where the file is written until it is complete."""
@@ -89,8 +80,9 @@ class Journal:
 
 
 def _flat(name: str) -> str:
-    """One name for a file in a folder, which no other file has."""
-    return name.replace("%", "%25").replace("/", "%2F")
+    """One name for a file in a folder, which no other file has. One that would be too long is told by its sum."""
+    flat = name.replace("%", "%25").replace("/", "%2F")
+    return flat if len(flat.encode()) <= _LONGEST else f"%{hashlib.sha256(flat.encode()).hexdigest()}"
 
 
 def _is_record(record: Any) -> TypeGuard[Record]:

@@ -42,8 +42,15 @@ def manifest(plan: Plan, records: Mapping[str, Record]) -> bytes:
 
 def sums(records: Mapping[str, Record]) -> bytes:
     """The sums of all that was written, as `sha256sum --check` reads them. A linked file is the source's own."""
-    lines = [f"{record['sha256']}  {name}\n" for name, record in records.items() if "sha256" in record]
-    return "".join(lines).encode()
+    return "".join(_line(record["sha256"], name) for name, record in records.items() if "sha256" in record).encode()
+
+
+def _line(digest: str, name: str) -> str:
+    """A name of several lines is written as `sha256sum` does, with a backslash before the sum."""
+    if "\n" not in name:
+        return f"{digest}  {name}\n"
+    escaped = name.replace("\\", "\\\\").replace("\n", "\\n")
+    return f"\\{digest}  {escaped}\n"
 
 
 def read_manifest(folder: Path) -> Mapping[str, Any]:

@@ -94,8 +94,7 @@ def make_plan(folder: str | Path, *, accept_loss: bool = False) -> Plan:
     shards = _shards(checkpoint, found)
     accepted = _accepted(checkpoint, texts, shards, branching)
     if checkpoint.index is not None:
-        text = checkpoint.files[INDEX_FILE].path.read_text(encoding="utf-8")
-        texts[INDEX_FILE] = new_index(text, checkpoint, found).encode()
+        texts[INDEX_FILE] = new_index(checkpoint.text(INDEX_FILE), checkpoint, found).encode()
     rewritten = {shard.name for shard in shards}
     return Plan(
         checkpoint=checkpoint,
@@ -139,8 +138,7 @@ def _configs(
     texts = {}
     for name in (CONFIG_FILE, HF_QUANT_FILE):
         if name in checkpoint.files:
-            text = checkpoint.files[name].path.read_text(encoding="utf-8")
-            texts[name] = patched(name, text, dialect, modules, routed).encode()
+            texts[name] = patched(name, checkpoint.text(name), dialect, modules, routed).encode()
     return texts
 
 

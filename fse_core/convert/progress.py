@@ -23,6 +23,7 @@ class Bar:
 
     def advance(self, count: int) -> None:
         self._done += count
+        self._total = max(self._total, self._done)  # a file that was to be linked, and had to be copied
         now = time.monotonic()
         if self._shown and now - self._last >= _EVERY:
             self._last = now

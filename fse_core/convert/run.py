@@ -13,7 +13,7 @@ from fse_core.convert.journal import FOLDER, Journal
 from fse_core.convert.manifest import manifest, read_manifest, sums
 from fse_core.convert.plan import MANIFEST, SUMS, Plan, Shard, linked
 from fse_core.convert.shard import Record
-from fse_core.convert.workers import Lost, write_shards
+from fse_core.convert.workers import Crew, Lost, write_shards
 from fse_core.errors import InputError
 from fse_core.read.model import CONFIG_FILE
 
@@ -38,17 +38,23 @@ def run(
     with explained(folder):
         _claim(plan, folder)
         journal = Journal(folder)
-        if (folder / MANIFEST).exists():
-            return _done_before(plan, folder, journal)
-        _require_room(plan, folder, journal)
-        journal.start(plan.fingerprint)
-        with journal.locked():
-            records = _all(plan, folder, journal, watcher, workers, device)
-            text = manifest(plan, records)
-            disk.write_whole(folder / SUMS, sums(records), journal.temporary(SUMS))
-            disk.write_whole(folder / MANIFEST, text, journal.temporary(MANIFEST))
-        journal.remove()
+        if not _is_done(folder):
+            _require_room(plan, folder, journal)
+        elif not journal.folder.exists():
+            return _done_before(plan, folder)
+        with journal.locked() as lock:
+            if _is_done(folder):  # by a conversion that had the lock until now, too
+                records = _done_before(plan, folder)
+            else:
+                journal.start(plan.fingerprint)
+                records = _all(plan, folder, journal, watcher, Crew(size=workers, device=device, lock=lock))
+            journal.remove()
     return records
+
+
+def _is_done(out: Path) -> bool:
+    """The manifest is written last: where it is, only the journal may be left."""
+    return (out / MANIFEST).exists()
 
 
 def _claim(plan: Plan, out: Path) -> None:
@@ -67,7 +73,7 @@ def _claim(plan: Plan, out: Path) -> None:
     if out.exists():
         raise CannotWrite(str(out), "expected a folder, or nothing")
     os.makedirs(out.parent, exist_ok=True)
-    disk.make_folder(out)
+    disk.make_folder(out, source.stat().st_mode)
 
 
 def _resolved(out: Path) -> Path:
@@ -77,15 +83,13 @@ def _resolved(out: Path) -> Path:
         raise CannotWrite(str(out), "lies behind a link that leads nowhere") from None
 
 
-def _done_before(plan: Plan, out: Path, journal: Journal) -> Mapping[str, Record]:
-    """The manifest is written last: where it is, only the journal may be left."""
+def _done_before(plan: Plan, out: Path) -> Mapping[str, Record]:
+    """The records of a finished conversion. CannotWrite where it is none of this plan's."""
     document = read_manifest(out)
     if document.get("plan") == plan.fingerprint:
         files: Mapping[str, Record] = document["files"]
         _require_tensors(plan, document["tensors"])
         _require_sizes(out, files)
-        if journal.folder.exists():
-            journal.remove()
         return files
     raise CannotWrite(str(out), "holds a finished conversion of another source, or with other options or another fse")
 
@@ -127,8 +131,8 @@ def _copies(plan: Plan, out: Path) -> list[str]:
     return [name for name in plan.others if not linked(name) or os.stat(files[name].path).st_dev != device]
 
 
-def _all(plan: Plan, out: Path, journal: Journal, watcher: Watcher, workers: int, device: str) -> Mapping[str, Record]:
-    """Every file; the config last, so that a folder without one is none that is served by mistake."""
+def _all(plan: Plan, out: Path, journal: Journal, watcher: Watcher, crew: Crew) -> Mapping[str, Record]:
+    """Every file; the config last but for what tells of it, so that a folder without one is not served by mistake."""
     found = {shard.name: _written(shard, journal) for shard in plan.shards}
     left: list[Shard] = [shard for shard in plan.shards if found[shard.name] is None]
     copies = {name for name in _copies(plan, out) if journal.finished(name) is None}
@@ -136,11 +140,16 @@ def _all(plan: Plan, out: Path, journal: Journal, watcher: Watcher, workers: int
     records = {name: record for name, record in found.items() if record is not None}
     for name in plan.others:
         records[name] = journal.finished(name) or _stays(plan, name, out, journal, watcher)
-    records |= write_shards(plan.checkpoint, left, journal, watcher.advance, watcher.lost, workers, device)
+    records |= write_shards(plan.checkpoint, left, journal, watcher.advance, watcher.lost, crew)
     for name, data in sorted(plan.texts.items(), key=lambda text: text[0] == CONFIG_FILE):
         same = data == plan.checkpoint.files[name].path.read_bytes()
-        records[name] = _text(name, data, "copied" if same else "patched", out, journal)
-    return dict(sorted(records.items()))
+        record = {"how": "copied" if same else "patched"}
+        records[name] = record | _text(name, data, plan.checkpoint.files[name].mode, out, journal)
+    records = dict(sorted(records.items()))
+    mode = plan.checkpoint.files[CONFIG_FILE].mode
+    _text(SUMS, sums(records), mode, out, journal)
+    _text(MANIFEST, manifest(plan, records), mode, out, journal)
+    return records
 
 
 def _written(shard: Shard, journal: Journal) -> Record | None:
@@ -150,23 +159,23 @@ def _written(shard: Shard, journal: Journal) -> Record | None:
     return record if record is not None and record.get("errors", {}).keys() == made else None
 
 
-def _text(name: str, data: bytes, how: str, out: Path, journal: Journal) -> Record:
-    digest = disk.write_whole(out / name, data, journal.temporary(name))
-    return {"how": how, "size": len(data), "sha256": digest}
+def _text(name: str, data: bytes, mode: int, out: Path, journal: Journal) -> Record:
+    digest = disk.write_whole(out / name, data, journal.temporary(name), mode)
+    return {"size": len(data), "sha256": digest}
 
 
 def _stays(plan: Plan, name: str, out: Path, journal: Journal, watcher: Watcher) -> Record:
     """Links a file that stays as it is, or copies it."""
     file = plan.checkpoint.files[name]
-    folder = out
+    source_folder, folder = plan.checkpoint.folder, out
     for part in name.split("/")[:-1]:
-        folder = folder / part
-        disk.make_folder(folder)
+        source_folder, folder = source_folder / part, folder / part
+        disk.make_folder(folder, source_folder.stat().st_mode)
     temporary = journal.temporary(name)
     if linked(name) and disk.link(file.path, temporary):
         record: Record = {"how": "linked", "size": file.size}
     else:
-        with disk.reading(file.path, name) as source, disk.sink(temporary, watcher.advance) as sink:
+        with disk.reading(file.path, name) as source, disk.sink(temporary, watcher.advance, file.mode) as sink:
             disk.copy_range(source, 0, file.size, sink, name)
             record = {"how": "copied", "size": file.size, "sha256": sink.close()}
     journal.finish(name, record)

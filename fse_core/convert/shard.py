@@ -25,7 +25,7 @@ def write_shard(
     tensors = checkpoint.shards[shard.name].tensors
     with (
         disk.reading(checkpoint.files[shard.name].path, shard.name) as source,
-        disk.sink(path, progress) as file,
+        disk.sink(path, progress, checkpoint.files[shard.name].mode) as file,
         Ahead(checkpoint, shard.made, device, threads) as results,
     ):
         file.write(head)

@@ -2,10 +2,13 @@
 
 import multiprocessing
 import os
-from collections.abc import Callable, Mapping, Sequence
+import signal
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
-from dataclasses import dataclass, field
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -14,6 +17,7 @@ from typing import Any, Final
 from fse_core.convert.checkpoint import Checkpoint
 from fse_core.convert.disk import CannotWrite, Progress, explained
 from fse_core.convert.journal import Journal
+from fse_core.convert.lock import Lock
 from fse_core.convert.plan import Shard
 from fse_core.convert.shard import Record, write_shard
 from fse_core.errors import FseError, InputError
@@ -24,6 +28,15 @@ _TRIES: Final = 3
 
 _MOST_THREADS: Final = 16
 """Each holds a weight's new bytes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Crew:
+    """Who writes: so many processes, on a device (`auto`, `cpu`, `cuda`). Each holds the folder's lock."""
+
+    size: int
+    device: str
+    lock: Lock
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,20 +69,19 @@ def write_shards(
     journal: Journal,
     progress: Progress,
     lost: Callable[[Lost], None],
-    workers: int,
-    device: str,
+    crew: Crew,
 ) -> Mapping[str, Record]:
     """Writes all shards, in this process where one worker is enough."""
-    count = min(workers, len(shards))
+    count = min(crew.size, len(shards))
     if count > 1:
-        return _shared_out(checkpoint, shards, journal, progress, lost, count, device)
+        return _shared_out(checkpoint, shards, journal, progress, lost, replace(crew, size=count))
     records = {}
     # While one shard is brought to the disk, the next is written.
     with ThreadPoolExecutor(1) as finisher:
         before = None
         for shard in shards:
             temporary = journal.temporary(shard.name)
-            records[shard.name] = write_shard(checkpoint, shard, temporary, progress, device, _cores())
+            records[shard.name] = write_shard(checkpoint, shard, temporary, progress, crew.device, _cores())
             if before is not None:
                 before.result()
             before = finisher.submit(journal.finish, shard.name, records[shard.name])
@@ -88,41 +100,57 @@ def _shared_out(
     journal: Journal,
     progress: Progress,
     lost: Callable[[Lost], None],
-    count: int,
-    device: str,
+    crew: Crew,
 ) -> Mapping[str, Record]:
     # Started anew rather than forked: torch's threads do not survive a fork.
     context = multiprocessing.get_context("spawn")
+    resource_tracker.ensure_running()  # which the first start would do, and let signals through again
+    threads = max(1, _cores() // crew.size)
     # The largest come first, so that none of them is begun when the others are done.
-    threads = max(1, _cores() // count)
     work = _Work(left=sorted(shards, key=lambda shard: shard.size))
 
     def start() -> _Worker:
         ours, theirs = context.Pipe()
-        process = context.Process(target=_serve, args=(theirs, checkpoint, journal.out, threads, device), daemon=True)
-        process.start()
+        given = (theirs, checkpoint, journal.out, threads, crew)
+        process = context.Process(target=_serve, args=given, daemon=True)
+        with _interrupted_later():
+            process.start()
         theirs.close()
         return _Worker(process=process, connection=ours)
 
-    crew = [start() for _ in range(count)]
+    members: list[_Worker] = []
     try:
         while len(work.records) < len(shards):
-            for worker in crew:
+            while len(members) < crew.size:
+                members.append(start())
+            for worker in members:
                 if worker.shard is None and work.left:
                     _give(worker, work.left.pop())
-            busy = {worker.connection: worker for worker in crew}
+            busy = {worker.connection: worker for worker in members}
             for connection in wait(list(busy)):
                 worker = busy[connection]  # type: ignore[index]
                 if not _heard(worker, work, progress):
                     _retry(worker, work, progress, lost)
-                    crew.remove(worker)
-                    crew.append(start())
+                    members.remove(worker)
     finally:
-        for worker in crew:
+        for worker in members:
             worker.process.terminate()
+        for worker in members:
             worker.process.join()
             worker.connection.close()
     return work.records
+
+
+@contextmanager
+def _interrupted_later() -> Iterator[None]:
+    """Ctrl-C waits until this ends. A process that is started meanwhile never hears of it: it is for this one to end
+    it, and to say what is to be said.
+    """
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _give(worker: _Worker, shard: Shard) -> None:
@@ -171,21 +199,22 @@ def _retry(worker: _Worker, work: _Work, progress: Progress, lost: Callable[[Los
 _ERRORS: Final[Mapping[str, Callable[[str, str], FseError]]] = {"input": InputError, "write": CannotWrite}
 
 
-def _serve(connection: Connection, checkpoint: Checkpoint, out: Path, threads: int, device: str) -> None:
-    """A worker's life: shard after shard, until the other end is closed."""
+def _serve(connection: Connection, checkpoint: Checkpoint, out: Path, threads: int, crew: Crew) -> None:
+    """A worker's life: shard after shard, until the other end is closed. `crew` has it hold the lock that long."""
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     journal = Journal(out)
 
     def say(kind: str, value: Any) -> None:
         connection.send((kind, value))
 
-    with suppress(EOFError, BrokenPipeError, KeyboardInterrupt):
+    with suppress(EOFError, ConnectionError):
         while True:
             shard = connection.recv()
             try:
                 with explained(journal.out):
                     temporary = journal.temporary(shard.name)
                     record = write_shard(
-                        checkpoint, shard, temporary, lambda count: say("written", count), device, threads
+                        checkpoint, shard, temporary, lambda count: say("written", count), crew.device, threads
                     )
                     journal.finish(shard.name, record)
             except InputError as error:
@@ -194,3 +223,11 @@ def _serve(connection: Connection, checkpoint: Checkpoint, out: Path, threads: i
                 say("write", (error.path, error.message))
             else:
                 say("done", record)
+
+
+def _end_with_parent() -> None:
+    """Nothing is to be written for a process that is gone, in whatever way it went."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)

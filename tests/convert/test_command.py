@@ -61,6 +61,7 @@ def test_the_error_of_each_layer_where_precision_is_lost_twice(
         (["--workers", "0"], "expected a number from 1 to 256"),
         (["--workers", "x"], "expected a number from 1 to 256"),
         (["--device", "tpu"], "invalid choice"),
+        (["--out", ""], "argument --out: expected the name of a folder, got ''"),
     ],
 )
 def test_a_wrong_command_line(

@@ -301,7 +301,8 @@ def test_a_journal_of_odd_records(source: Path, tmp_path: Path, counter: Counter
     before = tree(out)
     (out / MANIFEST).unlink()
     journal = Journal(out)
-    journal.start(plan.fingerprint)
+    with journal.locked():
+        journal.start(plan.fingerprint)
     for name in before:
         (journal.folder / f"{name}.json".replace("/", "%2F")).write_text(record)
     run(plan, out, counter)
@@ -316,7 +317,8 @@ def test_a_shard_s_record_without_its_errors(source: Path, tmp_path: Path, count
     record = json.loads(before[MANIFEST])["files"][shard]
     (out / MANIFEST).unlink()
     journal = Journal(out)
-    journal.start(plan.fingerprint)
+    with journal.locked():
+        journal.start(plan.fingerprint)
     journal.note(shard, record)
     assert journal.finished(shard) == record
     run(plan, out, counter)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from fse_core.cli.commands import Command
 from fse_core.cli.console import complain, write
-from fse_core.cli.statuses import NO_ANSWER
+from fse_core.cli.statuses import INTERRUPTED, NO_ANSWER
 from fse_core.errors import FseError
 
 if TYPE_CHECKING:
@@ -19,14 +19,16 @@ entries of the quantization block that speak of shared experts. Other weights ar
 them, so that they take no room; all else is copied. A run that was interrupted, for whatever reason, goes on where it
 stopped when the same command is given again.
 
-exit status: 0 converted, or converted before; 2 wrong command line; 3 refused, or not written, with the reason;
-70 a bug in fse.
+exit status: 0 converted, or converted before; 2 wrong command line; 3 refused, or not written, with the reason, such
+as that another fse convert is writing there; 70 a bug in fse; 130 interrupted.
 """
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("model", metavar="MODEL_DIR", help="a checkpoint folder with safetensors files")
-    parser.add_argument("--out", required=True, metavar="DIR", help="a new folder, or that of an interrupted run")
+    parser.add_argument("model", type=_folder, metavar="MODEL_DIR", help="a checkpoint folder with safetensors files")
+    parser.add_argument(
+        "--out", required=True, type=_folder, metavar="DIR", help="a new folder, or that of an interrupted run"
+    )
     parser.add_argument("--dry-run", action="store_true", help="say what would be done, and write nothing")
     parser.add_argument(
         "--accept-loss",
@@ -35,6 +37,12 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--workers", type=_count, default=1, metavar="N", help="share the shards out to N processes")
     parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto", help="(default: auto)")
+
+
+def _folder(text: str) -> str:
+    if not text:  # as of a variable that is not set; it would be taken for the folder one is in
+        raise argparse.ArgumentTypeError("expected the name of a folder, got ''")
+    return text
 
 
 def _count(text: str) -> int:
@@ -54,6 +62,9 @@ def _run(args: argparse.Namespace) -> int:
     except FseError as error:
         complain(str(error))
         return NO_ANSWER
+    except KeyboardInterrupt:
+        complain("interrupted: the same command goes on where it stopped")
+        return INTERRUPTED
     return write("".join(f"{line}\n" for line in (*_told(plan), *_result(plan, args.out, files))))
 
 
