@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from conformance.case import Case
+from conformance.checkpoints import blocks
 from conformance.compare import judge, summary
 from conformance.home import PACKAGE
 from conformance.live.ask import Live
@@ -29,47 +30,25 @@ GPUS = ("gfx90a", "gfx942", "gfx950", "gfx1250")
 """What the harness can pass for."""
 OLDEST = "0.24.0"
 """What is older cannot be asked about everything; see docs/conformance.md."""
-_MX = {"qscheme": "per_group", "group_size": 32, "ch_axis": -1, "scale_format": "e8m0"}
-BLOCKS: Mapping[str, Mapping[str, Any]] = {
-    "mxfp4": {
-        "quant_method": "quark",
-        "export": {"kv_cache_group": [], "pack_method": "reorder", "weight_format": "real_quantized"},
-        "global_quant_config": {
-            "weight": {"dtype": "fp4", "is_dynamic": False, **_MX},
-            "input_tensors": {"dtype": "fp4", "is_dynamic": True, **_MX},
-            "output_tensors": None,
-            "bias": None,
-        },
-        "layer_quant_config": {},
-        "layer_type_quant_config": {},
-        "exclude": ["lm_head"],
+INT4: Mapping[str, Any] = {
+    "quant_method": "compressed-tensors",
+    "format": "pack-quantized",
+    "config_groups": {
+        "group_0": {
+            "targets": ["Linear"],
+            "weights": {"num_bits": 4, "type": "int", "strategy": "group", "group_size": 32, "symmetric": True},
+        }
     },
-    "fp8": {
-        "quant_method": "fp8",
-        "activation_scheme": "dynamic",
-        "fmt": "e4m3",
-        "weight_block_size": [128, 128],
-    },
-    "int4": {
-        "quant_method": "compressed-tensors",
-        "format": "pack-quantized",
-        "config_groups": {
-            "group_0": {
-                "targets": ["Linear"],
-                "weights": {"num_bits": 4, "type": "int", "strategy": "group", "group_size": 32, "symmetric": True},
-            }
-        },
-        "ignore": ["lm_head", "re:.*self_attn.*", "re:.*shared_experts.*", "re:.*mlp\\.(gate|up|gate_up|down)_proj.*"],
-    },
-    "mxfp8": {"quant_method": "modelopt", "quant_algo": "MXFP8", "ignore": ["lm_head", "*self_attn*"]},
-    "nvfp4": {"quant_method": "modelopt", "quant_algo": "NVFP4", "ignore": ["lm_head"], "group_size": 16},
+    "ignore": ["lm_head", "re:.*self_attn.*", "re:.*shared_experts.*", "re:.*mlp\\.(gate|up|gate_up|down)_proj.*"],
 }
+"""As Kimi-K2 has it; the other blocks are those of the tiny checkpoints."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Launch:
     """One command: the thread it is from, the model and how it is stored, and what the release does.
 
+    stored: "int4", or a block of conformance/checkpoints/blocks.py, of which `exclude` is left out besides.
     text: as it would be pasted. fused: how many layers of the target have their shared expert fused.
     """
 
@@ -89,10 +68,8 @@ class Launch:
         """The model's config."""
         config = changed(seed(self.model), self.changes)
         if self.stored is not None:
-            block = {**BLOCKS[self.stored]}
-            if self.exclude:
-                block["exclude" if self.stored == "mxfp4" else "ignore"] = ["lm_head", *self.exclude]
-            config["quantization_config"] = block
+            own = self.stored == "int4"
+            config["quantization_config"] = dict(INT4) if own else blocks.block(self.stored, self.exclude, {})
         return config
 
 

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from conformance.checkpoints.blocks import BLOCKS
 from conformance.home import PACKAGE, default_home
-from conformance.launches import BLOCKS
 from conformance.live.ask import environment
 from conformance.seeds import changed, seed
 from fse_core.target import Target
@@ -135,7 +135,7 @@ LOGS: tuple[Log, ...] = (
         "amd/Qwen3.5-397B-A17B-MXFP4",
         "0.25.0",
         tp=2,
-        changes={"quantization_config": {**BLOCKS["mxfp4"], "exclude": ["lm_head", "re:.*shared_expert.*"]}},
+        changes={"quantization_config": {**BLOCKS["quark_mxfp4"], "exclude": ["lm_head", "re:.*shared_expert.*"]}},
     ),
     _log("0.27.0-minimax-m3", "minimax_m3", "MiniMaxAI/MiniMax-M3", "0.27.0", tp=4, ranks=1),
     _log("0.26.0-qwen3-next", "Qwen--Qwen3-Next-80B-A3B-Thinking", "Qwen/Qwen3-Next-80B-A3B-Thinking", "0.26.0", tp=2),

@@ -126,7 +126,8 @@ def _file(option: str, path: str) -> bytes:
 def size(text: str) -> int:
     """A number of GPUs."""
     if not text.isascii() or not text.isdigit() or not 1 <= int(text[:10]) <= 65536:
-        raise argparse.ArgumentTypeError(f"expected a number of GPUs from 1 to 65536, got {text!r}")
+        short = text if len(text) <= 40 else f"{text[:40]}..."
+        raise argparse.ArgumentTypeError(f"expected a number of GPUs from 1 to 65536, got {short!r}")
     return int(text)
 
 

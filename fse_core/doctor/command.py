@@ -3,9 +3,10 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from fse_core.doctor import docker, shell
+from fse_core.doctor import docker, elsewhere, manifest, shell, shells
 from fse_core.doctor.result import Problem
-from fse_core.doctor.variables import Seen, Wrapped
+from fse_core.doctor.variables import Seen
+from fse_core.doctor.wrapped import Wrapped
 from fse_core.errors import InputError
 
 MODULES = ("vllm.entrypoints.openai.api_server", "vllm.entrypoints.api_server")
@@ -14,12 +15,8 @@ _SAY = ("echo", "printf", "cat", "grep", "tee", "which", "type", "man", "pkill",
 """Commands whose words are not carried out."""
 _DEEPEST = 16
 _MOST_WORDS = 4096
-_SHELLS = ("bash", "sh", "zsh", "dash")
-_UNSEEN = Problem(
-    severity="info",
-    message="variables that the image itself sets are not seen here: give them with --env, or ask in it",
-)
-_SERVES = ("vllm-openai",)
+_FILES = ("vllm/entrypoints/openai/api_server.py", "vllm/entrypoints/api_server.py")
+_SERVES = ("vllm-openai", "vllm-fse-rocm")
 """Images whose entry point is `vllm serve`, or the module that does the same."""
 
 
@@ -55,13 +52,16 @@ def from_text(text: str, inherited: Collection[str] = ()) -> Command:
 
 def _from_script(text: str, outer: Seen, inherited: Collection[str], depth: int) -> Command:
     """One that is in others has been given `outer`'s variables."""
+    if depth == 0 and manifest.is_manifest(text):
+        return _of_manifest(text)
     first: Command | None = None
     wrong: InputError | None = None
     several = 0
-    for words, seen in shell.read(text, outer.exported, frozenset(inherited) - outer.removed).commands:
+    for given in shell.read(text, outer.exported, frozenset(inherited) - outer.removed).commands:
+        seen = given.seen
         try:
             removed = seen.removed | (outer.removed - set(seen.exported))
-            found = _found(words, replace(seen, removed=removed), inherited, depth)
+            found = _found(given.words, replace(seen, removed=removed), inherited, depth, given.stdin)
         except InputError as error:
             wrong = wrong or error
             continue
@@ -73,6 +73,20 @@ def _from_script(text: str, outer: Seen, inherited: Collection[str], depth: int)
     raise wrong or InputError("the command", "holds no `vllm serve`, and no module of vLLM that serves")
 
 
+def _of_manifest(text: str) -> Command:
+    """The first container of the document that serves a model."""
+    found: list[Command] = []
+    wrong: InputError | None = None
+    for container in manifest.containers(text):
+        try:
+            found.append(_in_container(container, Wrapped(Seen()), 0))
+        except InputError as error:
+            wrong = wrong or error
+    if not found:
+        raise wrong or InputError("the manifest", "has no container with an image")
+    return found[0] if len(found) == 1 else replace(found[0], problems=(_several(len(found)), *found[0].problems))
+
+
 def _several(count: int) -> Problem:
     what = f"the text holds {count} commands that serve a model, of which this is the first: give the others alone"
     return Problem(severity="warning", message=what)
@@ -82,7 +96,8 @@ def from_words(words: Sequence[str], inherited: Collection[str] = ()) -> Command
     """The command that these words are, as a shell split them."""
     found = _found(list(words), Seen(), inherited, 0)
     if found is None:
-        raise InputError("the command", "is no `vllm serve`, and no module of vLLM that serves")
+        what = "is no `vllm serve`, and no module of vLLM that serves"
+        raise InputError("the command", f"{what}; of models, only one is looked at")
     return found
 
 
@@ -91,29 +106,41 @@ def is_command(words: Sequence[str]) -> bool:
     return len(words) > 1 or any(space in words[0] for space in " \n\t")
 
 
-def _found(words: list[str], seen: Seen, inherited: Collection[str], depth: int) -> Command | None:
+def _found(
+    words: list[str], seen: Seen, inherited: Collection[str], depth: int, stdin: str | None = None
+) -> Command | None:
     """What the words serve, through any wrapper (env, sudo, numactl) before it."""
     if depth > _DEEPEST:
         raise InputError("the command", f"is wrapped more than {_DEEPEST} times")
     wrapped = Wrapped(seen)
     if next((word for word in words if shell.assignment(word) is None), "").rpartition("/")[2] in _SAY:
         return None
+    script: str | None = None
     at = 0
     while at < len(words):
-        name = words[at].rpartition("/")[2]
-        if docker.is_run(words, at):
-            container = docker.read(words[at:])
-            return _in_container(replace(container, passed=()) if wrapped.bare else container, wrapped.seen(), depth)
-        if name in _SHELLS and (inner := _script_of(words, at + 1)) is not None:
-            return _alone(_from_script(inner, wrapped.seen(), () if wrapped.bare else inherited, depth + 1), wrapped)
+        container = _container(words, at, wrapped, stdin)
+        if container is not None:
+            return _in_container(container, wrapped, depth)
+        inner, operand = shells.script_of(words, at, stdin, wrapped)
+        if inner is not None:
+            known = () if wrapped.bare else inherited
+            return _alone(_from_script(inner, wrapped.seen(), known, depth + 1), wrapped)
+        script = script or operand
         start = _arguments(words, at)
         if start is not None:
+            if script is not None:
+                wrapped.tell("info", f"{script} is not read: it is taken to run what follows as it is")
             return _alone(_served(words[start:], serve=words[start - 1] == "serve"), wrapped)
-        pair = shell.assignment(words[at])
-        if pair is not None:
-            wrapped.set(*pair)
-        at = wrapped.env(words, at + 1) if name == "env" else at + 1
+        at = wrapped.take(words, at)
+    if script is not None:
+        raise InputError("the command", f"runs {script}, which is not read: give it to --script")
     return None
+
+
+def _container(words: list[str], at: int, wrapped: Wrapped, stdin: str | None) -> docker.Container | None:
+    """What is handed to a container, or to another machine, by the command that begins there."""
+    found = docker.read(words[at:]) if docker.is_run(words, at) else elsewhere.read(words, at, stdin)
+    return replace(found, passed=()) if found is not None and wrapped.bare else found
 
 
 def _served(arguments: list[str], *, serve: bool) -> Command:
@@ -127,9 +154,14 @@ def _alone(found: Command, wrapped: Wrapped) -> Command:
     seen = wrapped.seen()
     own = found.variables if found.nested else seen.exported
     removed = frozenset() if found.inside else (found.removed | seen.removed) - set(own)
-    inside = found.inside or wrapped.bare
     return replace(
-        found, variables=own, inside=inside, removed=removed, passed=found.passed if found.inside else (), nested=True
+        found,
+        variables=own,
+        inside=found.inside or wrapped.bare,
+        removed=removed,
+        passed=found.passed if found.inside else wrapped.passed,
+        nested=True,
+        problems=(*wrapped.problems, *found.problems),
     )
 
 
@@ -139,21 +171,13 @@ def _arguments(words: list[str], at: int) -> int | None:
         return at + 2
     if words[at] == "-m" and words[at + 1 : at + 3] == [_MAIN, "serve"]:
         return at + 3
+    if words[at].endswith(_FILES):
+        return at + 1
     return at + 2 if words[at] == "-m" and words[at + 1 : at + 2] and words[at + 1] in MODULES else None
 
 
-def _script_of(words: list[str], start: int) -> str | None:
-    """The text after a shell's -c."""
-    for at in range(start, len(words)):
-        word = words[at]
-        if word.startswith("-") and not word.startswith("--") and "c" in word:
-            return words[at + 1] if at + 1 < len(words) else None
-        if not word.startswith("-"):
-            return None
-    return None
-
-
-def _in_container(container: docker.Container, seen: Seen, depth: int) -> Command:
+def _in_container(container: docker.Container, wrapped: Wrapped, depth: int) -> Command:
+    seen = wrapped.seen()
     outside = seen.exported
     passed = tuple(name for name in container.passed if name not in outside and name not in seen.removed)
     variables = {name: outside[name] for name in container.passed if name in outside} | dict(container.variables)
@@ -162,9 +186,10 @@ def _in_container(container: docker.Container, seen: Seen, depth: int) -> Comman
     if found is None:
         found = replace(_by_entry_point(container, words), variables=variables)
     files = tuple(
-        Problem(severity="warning", message=f"--env-file {name} is not read: give its variables with --env")
+        Problem(severity="warning", message=f"{name} is not read: give its variables with --env")
         for name in container.files
     )
+    unseen = f"variables that {container.unseen} are not seen here: give them with --env, or ask in it"
     return replace(
         found,
         inside=True,
@@ -172,12 +197,14 @@ def _in_container(container: docker.Container, seen: Seen, depth: int) -> Comman
         removed=frozenset(),
         nested=True,
         version=container.version,
-        problems=(*found.problems, *files, _UNSEEN),
+        problems=(*found.problems, *files, Problem(severity="info", message=unseen)),
     )
 
 
 def _by_entry_point(container: docker.Container, words: list[str]) -> Command:
     """The image's own entry point gets the words. The official images' is `vllm serve`."""
+    if not container.image:
+        raise InputError("the command", "holds no `vllm serve` for what runs already")
     name = container.image.rpartition("/")[2].partition(":")[0].partition("@")[0]
     if container.entry_point is not None or not name.startswith(_SERVES):
         raise InputError("docker run", f"starts {container.image} with no `vllm serve`")

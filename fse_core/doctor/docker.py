@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from fse_core.doctor.shell import assignment
 from fse_core.errors import InputError
@@ -15,12 +15,15 @@ _SWITCHES = frozenset(
         "--replace", "--tls-verify", "--http-proxy",
     )
 )  # fmt: skip
-_SHORT_SWITCHES = frozenset("ditPq")
+_SHORT_SWITCHES = frozenset("ditPqT")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Container:
-    """`variables` are set in it; `passed` are handed on from outside; `files` hold more, which are not read."""
+    """`variables` are set in it; `passed` are handed on from outside; `files` hold more, which are not read.
+
+    unseen: whose own variables are not seen. The image is "" where what runs already is not known.
+    """
 
     image: str
     words: list[str]
@@ -28,6 +31,7 @@ class Container:
     passed: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     entry_point: str | None = None
+    unseen: str = "the image itself sets"
 
     @property
     def version(self) -> str | None:
@@ -50,13 +54,28 @@ def is_run(words: Sequence[str], at: int) -> bool:
     return words[at].rpartition("/")[2] in _PROGRAMS and "run" in words[at + 1 : at + 3]
 
 
+def is_exec(words: Sequence[str], at: int) -> bool:
+    """Whether a `docker exec` begins there."""
+    return words[at].rpartition("/")[2] in _PROGRAMS and "exec" in words[at + 1 : at + 3]
+
+
+def read_exec(words: Sequence[str]) -> Container:
+    """What comes after `docker exec`. InputError where there is no container."""
+    whole = _read(words, "exec")
+    return replace(whole, image="", unseen="the container has already")
+
+
 def read(words: Sequence[str]) -> Container:
     """What comes after `docker run`. InputError where there is no image."""
+    return _read(words, "run")
+
+
+def _read(words: Sequence[str], verb: str) -> Container:
     variables: dict[str, str] = {}
     passed: list[str] = []
     files: list[str] = []
     entry_point: str | None = None
-    at = list(words).index("run") + 1
+    at = list(words).index(verb) + 1
     while at < len(words) and words[at].startswith("-"):
         name, value, at = _option(words, at)
         if name in ("-e", "--env"):
@@ -66,11 +85,11 @@ def read(words: Sequence[str]) -> Container:
             elif value:
                 passed.append(value)
         elif name == "--env-file" and value is not None:
-            files.append(value)
+            files.append(f"--env-file {value}")
         elif name == "--entrypoint":
             entry_point = value
     if at >= len(words):
-        raise InputError("docker run", "names no image")
+        raise InputError(f"docker {verb}", "names no image" if verb == "run" else "names no container")
     return Container(
         image=words[at],
         words=list(words[at + 1 :]),

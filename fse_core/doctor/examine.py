@@ -1,6 +1,7 @@
 """Puts a diagnosis together: machine, variables, launch command, and what the release makes of the model."""
 
-from collections.abc import Callable, Mapping
+import os
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -8,6 +9,7 @@ from fse_core import releases
 from fse_core.doctor.command import Command
 from fse_core.doctor.log.conclude import conclude
 from fse_core.doctor.log.tally import Tally
+from fse_core.doctor.machine import allowed
 from fse_core.doctor.result import Diagnosis, Machine, Origin, Problem, Variable
 from fse_core.doctor.served import Served, logged, served
 from fse_core.errors import FseError, InputError
@@ -53,10 +55,13 @@ def examine(question: Question, command: Command | None, tally: Tally | None = N
     assumed = REQUESTED_ENVIRONMENT if tally is not None and command is None else {}
     variables = {one.name: one for one in _variables(question, command, release, assumed)}
     environment = {name: one.value for name, one in variables.items() if one.value is not None}
+    plugin = _has_plugin(question, command, tally, environment)
+    asks = (PLUGIN, ONLINE, ACCEPT) if plugin else ()
     environment = {name: environment.get(name, "0") for name in (AITER, AITER_MOE, FUSION)} | {
-        name: value for name, value in environment.items() if name not in ALSO
+        name: value for name, value in environment.items() if name in asks or name not in ALSO
     }
-    target = Target(**{"draft": True, **question.target, "vllm": vllm, "gfx": gfx, "environment": environment})
+    served_as = {"draft": True, **question.target, "vllm": vllm, "gfx": gfx, "plugin": plugin}
+    target = Target(**{**served_as, "environment": environment})
     asked = _asked(question, command, logged_facts, target)
     report, unread = _report(question, asked, target)
     return Diagnosis(
@@ -72,6 +77,18 @@ def examine(question: Question, command: Command | None, tally: Tally | None = N
         log=None if tally is None else conclude(tally, report, file, release.version),
         problems=(*_problems(question, release.version, vllm), *_of_file(tally)),
     )
+
+
+def _has_plugin(
+    question: Question, command: Command | None, tally: Tally | None, environment: Mapping[str, str]
+) -> bool:
+    """Whether vLLM finds the plugin: as the log shows, else as it is installed here for what is started here."""
+    if question.target.get("plugin"):
+        return True
+    if tally is not None:
+        return tally.stated is not None
+    installed = question.machine.plugin != "absent" and (command is None or not command.inside)
+    return installed and allowed(environment)
 
 
 def _asked(
@@ -154,11 +171,17 @@ def _problems(question: Question, answering: str, vllm: str) -> list[Problem]:
     return problems
 
 
-def _of_file(tally: Tally | None) -> tuple[Problem, ...]:
-    if tally is None or not tally.broken:
-        return ()
-    what = "the compressed log ends too early or is damaged: only what comes before that is read"
-    return (Problem(severity="warning", message=what),)
+def _of_file(tally: Tally | None) -> Iterator[Problem]:
+    if tally is None:
+        return
+    if tally.broken:
+        what = "the compressed log ends too early or is damaged: only what comes before that is read"
+        yield Problem(severity="warning", message=what)
+    again = [places for (kind, _), places in tally.starts.items() if kind == "arguments" and len(places) > 1]
+    for places in again:
+        where = f"first at byte {places[0]} and last at {places[-1]}"
+        what = f"the same server starts {len(places)} times in the log, {where}: all are counted together"
+        yield Problem(severity="warning", message=what)
 
 
 def _report(question: Question, asked: Served | None, target: Target) -> tuple[Report | None, str | None]:
@@ -173,12 +196,26 @@ def _report(question: Question, asked: Served | None, target: Target) -> tuple[R
         name = f"{name}@{asked.revision}" if asked.revision is not None and "@" not in name else name
     try:
         model = question.read(name)
+        if target.plugin:
+            model = _as_the_plugin_reads_it(model)
         if asked is None:
             releases.load(target.vllm).require(target)
             return check(model, target), None
         return _judged(check(_overridden(model, asked.overrides), asked.target), asked, model), None
     except FseError as error:
         return None, str(error)
+
+
+def _as_the_plugin_reads_it(model: Model) -> Model:
+    """With all headers of a checkpoint that is on this machine, where they can be read."""
+    from fse_core.headers import with_headers
+
+    if model.headers is not None or model.source.kind != "path" or not os.path.isdir(model.source.id):
+        return model
+    try:
+        return with_headers(model, "full", ())
+    except FseError:  # which the plugin does without as well
+        return model
 
 
 def _overridden(model: Model, overrides: Mapping[str, Any]) -> Model:

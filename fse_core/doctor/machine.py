@@ -63,10 +63,15 @@ def _plugin(version: str | None, environment: Mapping[str, str]) -> tuple[Plugin
         return "absent", "there is no vLLM here"
     if not any(entry.name == NAME for entry in metadata.entry_points(group=GROUP)):
         return "absent", "vllm-fse is not installed beside vLLM"
-    allowed = environment.get("VLLM_PLUGINS")
-    if allowed is not None and NAME not in (name.strip() for name in allowed.split(",")):
-        return "off", f"VLLM_PLUGINS={allowed} does not name {NAME}"
+    if not allowed(environment):
+        return "off", f"VLLM_PLUGINS={environment['VLLM_PLUGINS']} does not name {NAME}"
     if not read(environment).active:
         wanted = read({**environment, FUSION: "1"}).active
         return "off", f"{FUSION} is not on" if wanted else "FSE_PLUGIN switches it off"
     return "on", None
+
+
+def allowed(environment: Mapping[str, str]) -> bool:
+    """Whether vLLM may load the plugin."""
+    names = environment.get("VLLM_PLUGINS")
+    return names is None or NAME in (name.strip() for name in names.split(","))

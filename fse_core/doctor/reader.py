@@ -13,7 +13,8 @@ _PROMPT = re.compile(r"[ \t]*([$>])[ \t]+(?=\S)")
 _CONTINUED = re.compile(r"\\([ \t]*)\r?\n")
 _PLAIN = re.compile(r"[^ \t\r\n;|&<>()'\"\\$`]+")
 _QUOTED = re.compile(r'[^"\\$`]+')
-_HERE = re.compile(r"<<-?[ \t]*(['\"]?)([^\s'\";|&<>()]+)\1")
+_HERE = re.compile(r"<<(-?)[ \t]*(['\"\\]?)([^\s'\";|&<>()\\]+)['\"]?")
+_IN_DOCUMENT = re.compile(r"\\([\\$`])|\$(?:\{([A-Za-z_]\w*)(?:(?:\[[@*]\])|:?-([^{}]*))?\}|([A-Za-z_]\w*))", re.ASCII)
 _PARENTHESIS = re.compile(r"[()]")
 _SPACE = re.compile(r"[ \t\r\n]+")
 _LARGEST = 1 << 22
@@ -49,10 +50,11 @@ class Reader:
         self.word: list[str] | None = None
         self.words: list[str] = []
         self.leading = True
-        self.here: list[str] = []
+        self.stdin: str | None = None
+        self.after_documents: int | None = None
 
-    def commands(self) -> Iterator[list[str]]:
-        """The words of each command."""
+    def commands(self) -> Iterator[tuple[list[str], str | None]]:
+        """The words of each command, with what a here-document or a here-string gives it to read."""
         while self.at < len(self.text):
             character = self.text[self.at]
             if character == "(" and self._array():
@@ -70,10 +72,8 @@ class Reader:
             self.variables.enter()
         elif character == ")":
             self.variables.leave()
-        elif character == "\n":
-            for end in self.here:
-                self._skip(end)
-            self.here = []
+        elif character == "\n" and self.after_documents is not None:
+            self.at, self.after_documents = self.after_documents, None
 
     def _step(self, character: str) -> None:
         """Takes one thing that ends no command."""
@@ -88,11 +88,12 @@ class Reader:
         else:
             self._part(character)
 
-    def _command(self) -> Iterator[list[str]]:
+    def _command(self) -> Iterator[tuple[list[str], str | None]]:
         self._end_word()
-        words, self.words, self.leading = self.words, [], True
+        words, stdin = self.words, self.stdin
+        self.words, self.leading, self.stdin = [], True, None
         if words:
-            yield words
+            yield words, stdin
 
     def _end_word(self) -> None:
         if self.word is not None:
@@ -251,16 +252,18 @@ class Reader:
         return True
 
     def _redirection(self) -> None:
-        """Leaves out `>`, `2>&1` and `< file` with what they name, and keeps in mind where a here-document ends."""
+        """Leaves out `>`, `2>&1` and `< file` with what they name, and keeps what a document gives to be read."""
         if self.word is not None and len(self.word) == 1 and self.word[0].isdigit():
             self.word = None
         self._end_word()
         here = _HERE.match(self.text, self.at)
         if here is not None:
-            self.here.append(here[2])
+            self.stdin = self._document(here[3], tabs=bool(here[1]), quoted=bool(here[2]))
             self.at = here.end()
             return
+        begins = self.at
         self._while(lambda character: character in "<>&")
+        is_string = self.text[begins : self.at] == "<<<"
         if self.text[self.at : self.at + 1] == "(":  # <(...) is a file, too
             self.at -= 1
             self.at = self._substitution()
@@ -269,18 +272,44 @@ class Reader:
         before, leading, self.words = self.words, self.leading, []
         while self.at < len(self.text) and self.text[self.at] not in " \t\r\n;|&<>()":
             self._part(self.text[self.at])
+        if is_string:
+            self.stdin = " ".join([*self.words, *(self.word or ())])
         self.word, self.words, self.leading = None, before, leading
 
     def _while(self, holds: Callable[[str], bool]) -> None:
         while self.at < len(self.text) and holds(self.text[self.at]):
             self.at += 1
 
-    def _skip(self, end: str) -> None:
-        """Passes over a here-document."""
-        while self.at < len(self.text):
-            found = self.text.find("\n", self.at)
+    def _document(self, end: str, *, tabs: bool, quoted: bool) -> str:
+        """The here-document that begins on the next line, or after the one before it. `tabs`: without leading ones."""
+        at = self.after_documents
+        if at is None:
+            at = self.text.find("\n", self.at) + 1 or len(self.text)
+        lines = []
+        while at < len(self.text):
+            found = self.text.find("\n", at)
             stop = len(self.text) if found < 0 else found
-            line = self.text[self.at : stop]
-            self.at = stop + 1
+            line = self.text[at:stop]
+            at = stop + 1
             if line.strip() == end:
-                return
+                break
+            lines.append(line.lstrip("\t") if tabs else line)
+        self.after_documents = min(at, len(self.text))
+        document = "".join(f"{line}\n" for line in lines)
+        return document if quoted else self._filled(document)
+
+    def _filled(self, document: str) -> str:
+        """With the variables that are known. Another stays, so that what reads the document does not know it either."""
+
+        def value(found: re.Match[str]) -> str:
+            if found[1]:
+                return found[1]
+            known = self.variables.value(found[2] or found[4])
+            text = known or found[3] if found[3] is not None else known
+            text = f"\\{found[0]}" if text is None else text
+            self.size += len(text)
+            if self.size > _LARGEST:
+                raise InputError("the command", f"becomes longer than {_LARGEST} characters by its variables")
+            return text
+
+        return _IN_DOCUMENT.sub(value, document)

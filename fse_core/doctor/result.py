@@ -9,6 +9,7 @@ from fse_core.report import Report
 Origin = Literal["option", "command", "environment", "default", "assumed"]
 Fused = Literal["fused", "partly", "separate", "failed", "unknown"]
 PluginState = Literal["absent", "off", "on"]
+Severity = Literal["error", "warning", "info"]
 Match = Literal["matches", "not_contradicted", "differs", "unknown"]
 
 
@@ -16,7 +17,7 @@ Match = Literal["matches", "not_contradicted", "differs", "unknown"]
 class Problem:
     """Something about the command line or the container. An error means that the release would not start so."""
 
-    severity: Literal["error", "warning", "info"]
+    severity: Severity
     message: str
 
 

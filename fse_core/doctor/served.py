@@ -20,6 +20,10 @@ _SIZES: Final = {
     "data_parallel_size": "dp",
     "prefill_context_parallel_size": "pcp",
 }
+_MOST: Final = 65536
+"""So many GPUs a way to be parallel may have, as for fse check."""
+_LONGEST: Final = 40
+_LEVELS: Final = ("0", "1", "2", "3")
 _SWITCHES: Final = {"enable_expert_parallel": "ep", "enable_eplb": "eplb", "enable_dbo": "dbo"}
 _OBJECTS: Final = ("quantization_config", "speculative_config", "kernel_config", "compilation_config", "hf_overrides")
 _BEARS: Final = frozenset((*_SIZES, *_SWITCHES, *_OBJECTS, "moe_backend", "all2all_backend", "quantization", "model"))
@@ -101,7 +105,7 @@ def _parse(command: Command, version: str, load: Callable[[str], str]) -> tuple[
             raise InputError("--config", f"has to end with .yaml or .yml, got {file}")
         return list(_as_words(yaml.read(load(file), file), parser._option_string_actions))
 
-    found = words.prepared(command.arguments, words_of, serve=command.serve)
+    found = words.prepared(command.arguments, words_of, serve=command.serve, version=version)
     given, unknown = parser.parse_known_args(found)
     return given, unknown
 
@@ -139,7 +143,9 @@ class _Reading:
         positional: bool,
         unset: Sequence[str] = (),
     ) -> None:
-        self.given = {name: value for name, value in given.items() if _is_given(value)}
+        self.given = {
+            name: value for name, value in given.items() if _is_given(value) or (name in _SIZES and value is not None)
+        }
         self.positional = positional
         self.target = target
         self.problems = problems
@@ -197,11 +203,12 @@ class _Reading:
     def _size(self, name: str) -> int:
         text = str(self.given[name])
         try:
-            size = int(text)
+            size = int(text[:_LONGEST])
         except ValueError:
             size = 0
-        if size < 1:
-            self._problem("error", f"--{name.replace('_', '-')}: expected a number from 1, got {text!r}")
+        if not 1 <= size <= _MOST:
+            option = name.replace("_", "-")
+            self._problem("error", f"--{option}: expected a number from 1 to {_MOST}, got {_short(text)!r}")
             return 1
         return size
 
@@ -228,6 +235,10 @@ class _Reading:
         return None
 
     def _also(self) -> None:
+        level = self.given.get("optimization_level")
+        if isinstance(level, str) and level not in _LEVELS and not level.startswith("<"):  # which is a log's
+            dotted = f"; -O{level} is written -cc{level} since 0.13.0" if level.startswith(".") else ""
+            self._problem("error", f"--optimization-level: expected 0, 1, 2 or 3, got {_short(level)!r}{dotted}")
         if self.given.get("model_impl") in ("transformers", "terratorch"):
             self.unjudged = f"--model-impl {self.given['model_impl']}: the model's own class is not built"
         if self.given.get("data_parallel_size_local") is not None and "data_parallel_size" not in self.given:
@@ -247,6 +258,10 @@ class _Reading:
 def _is_given(value: Any) -> bool:
     """vLLM's optional options take `none` and nothing for no value (engine/arg_utils.py:140 at 0.33.0)."""
     return value not in (None, "", "None")
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
 
 
 def _of(target: Target) -> dict[str, Any]:

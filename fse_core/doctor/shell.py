@@ -8,17 +8,26 @@ from fse_core.doctor.reader import Reader, without_prompts
 from fse_core.doctor.variables import Seen, Variables, assignment
 from fse_core.errors import InputError
 
-__all__ = ["Script", "assignment", "read"]
+__all__ = ["Given", "Script", "assignment", "read"]
 
 _LARGEST = 1 << 20
 _KEYWORDS = ("then", "do", "else", "{", "!")
 
 
+@dataclass(frozen=True, kw_only=True)
+class Given:
+    """One command: its words, what was known of variables then, and a text that it is given to read."""
+
+    words: list[str]
+    seen: Seen
+    stdin: str | None = None
+
+
 @dataclass(kw_only=True)
 class Script:
-    """The words of each command in turn, with what was known of variables then; `variables` are those of the end."""
+    """The commands in turn; `variables` are those of the end."""
 
-    commands: list[tuple[list[str], Seen]] = field(default_factory=list)
+    commands: list[Given] = field(default_factory=list)
     variables: Variables
 
 
@@ -33,8 +42,8 @@ def read(text: str, exported: Mapping[str, str] | None = None, inherited: Collec
         raise InputError("the command", f"is longer than {_LARGEST} characters")
     variables = Variables(exported or {}, inherited)
     script = Script(variables=variables)
-    for found in Reader(without_prompts(text.removeprefix("\ufeff")), variables).commands():
+    for found, stdin in Reader(without_prompts(text.removeprefix("\ufeff")), variables).commands():
         words = list(dropwhile(_KEYWORDS.__contains__, found))
         if words and not variables.take(words):
-            script.commands.append((words, variables.seen()))
+            script.commands.append(Given(words=words, seen=variables.seen(), stdin=stdin))
     return script

@@ -27,45 +27,6 @@ def assignment(word: str) -> tuple[str, str] | None:
     return None if match is None else (match[1], match[3])
 
 
-class Wrapped:
-    """What is left of `outer` after assignments and `env` before a command. `bare` where all others are removed."""
-
-    def __init__(self, outer: Seen) -> None:
-        self.outer = outer
-        self.own: dict[str, str | None] = {}
-        self.bare = False
-
-    def set(self, name: str, value: str) -> None:
-        """`NAME=value` before the command."""
-        self.own[name] = value
-
-    def env(self, words: list[str], at: int) -> int:
-        """Takes the options of `env` in, which begin at `at`; where its other words begin."""
-        while at < len(words) and words[at].startswith("-"):
-            word = words[at]
-            at += 1
-            if word in ("-i", "-", "--ignore-environment"):
-                self.bare = True
-                self.own = {}
-            elif word in ("-u", "--unset"):
-                self.own |= dict.fromkeys(words[at : at + 1])
-                at += 1
-            elif word.startswith(("-u", "--unset=")):
-                self.own[word.removeprefix("-u").removeprefix("--unset=")] = None
-            elif word in ("-C", "--chdir"):
-                at += 1
-        return at
-
-    def seen(self) -> Seen:
-        """The variables that the command finds."""
-        if not self.own and not self.bare:
-            return self.outer
-        outer = {} if self.bare else self.outer.exported
-        whole = {name: value for name, value in {**outer, **self.own}.items() if value is not None}
-        gone = {name for name, value in self.own.items() if value is None}
-        return Seen(exported=whole, removed=frozenset((self.outer.removed | gone) - whole.keys()))
-
-
 class Variables:
     """Takes commands in, one after the other. InputError where a text sets more than can be kept."""
 

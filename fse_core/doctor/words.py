@@ -9,21 +9,36 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from fse_core import releases
 from fse_core.errors import InputError
 
 _HUMAN = re.compile(r"(\d+(?:\.\d+)?)([kKmMgGtT])")
 _POWERS = {"k": 1, "m": 2, "g": 3, "t": 4}
+_LEVELS, _NO_DOTS, _WANTS_MODEL = (0, 12, 0), (0, 13, 0), (0, 17, 0)
+"""Since when -O is a level of its own, since when it takes no dots, and since when a model has to be first."""
 _TAKES_SPACE = ("0", "1", "2", "3")
 
 
-def prepared(words: Sequence[str], load: Callable[[str], Sequence[str]], *, serve: bool) -> list[str]:
+def prepared(words: Sequence[str], load: Callable[[str], Sequence[str]], *, serve: bool, version: str) -> list[str]:
     """The words as options are looked up in them. `load` gives the words of a --config file.
 
-    `serve` tells `vllm serve`, whose first word may be the model, from the module that is run itself.
+    `serve` tells `vllm serve`, whose first word may be the model, from the module that is run itself. InputError where
+    the release of that version ends before it looks anything up.
     """
+    numbers = releases.parsed(version).numbers
     found = _model_first(list(words)) if serve else list(words)
+    if serve and numbers >= _WANTS_MODEL:
+        _require_model(found)
     found = _with_config(found, load, serve=serve)
-    return _put_together(list(_spelled(found)))
+    return _put_together(list(_spelled(found, numbers)))
+
+
+def _require_model(words: list[str]) -> None:
+    """A name to serve the model by, and no model. Source: vllm/utils/argparse_utils.py:320 at 0.33.0."""
+    named = any(re.match(r"--served[-_]model[-_]name(=.|$)", word) for word in words)
+    if named and words[0].startswith("-") and not any(re.match(r"--config(=.|$)", word) for word in words):
+        what = "`model` should be provided as the first positional argument when using `vllm serve`"
+        raise InputError("vllm serve", f"ValueError: {what}. i.e. `vllm serve <model> --<arg> <value>`.")
 
 
 def _model_first(words: list[str]) -> list[str]:
@@ -47,22 +62,35 @@ def _with_config(words: list[str], load: Callable[[str], Sequence[str]], *, serv
     loaded = list(load(words[at + 1]))
     first = 1 if serve and not words[0].startswith("-") else 0
     if serve and not first:
+        if "--model" not in loaded:
+            what = "No model specified! Please specify model either as a positional argument or in a config file."
+            raise InputError("vllm serve", f"ValueError: {what}")
         loaded = _model_first(loaded)
     return [*words[:first], *loaded, *words[first:at], *words[at + 2 :]]
 
 
-def _spelled(words: Sequence[str]) -> Iterator[str]:
+def _spelled(words: Sequence[str], numbers: tuple[int, ...]) -> Iterator[str]:
     for at, word in enumerate(words):
         if word.startswith("--"):
             name, equals, value = word.partition("=")
             stem, dot, keys = name.partition(".")
             yield f"{stem.replace('_', '-')}{dot}{keys}{equals}{value}"
-        elif word.startswith("-O") and word != "-O" and word[2] != ".":
-            yield from ("--optimization-level", word[2:].removeprefix("="))
+        elif word.startswith("-O.") and numbers < _NO_DOTS:
+            yield word if numbers < _LEVELS else f"-cc{word.removeprefix('-O')}"
+        elif word.startswith("-O") and word != "-O":
+            yield from _level(word[2:].removeprefix("="), numbers)
         elif word == "-O" and words[at + 1 : at + 2] and words[at + 1] in _TAKES_SPACE:
-            yield "--optimization-level"
+            yield _level("", numbers)[0].removesuffix("=")
         else:
             yield word
+
+
+def _level(value: str, numbers: tuple[int, ...]) -> tuple[str, ...]:
+    """What -O3 stands for. -O.backend=eager is a compilation config until 0.13.0, which takes it for a level, too.
+
+    Source: vllm/utils/argparse_utils.py:255 at 0.11.1, :260 at 0.12.0, :247 at 0.13.0, :356 at 0.33.0.
+    """
+    return (f"-O.mode={value}",) if numbers < _LEVELS else ("--optimization-level", value)
 
 
 def _put_together(words: list[str]) -> list[str]:

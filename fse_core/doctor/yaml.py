@@ -1,6 +1,7 @@
-"""The plain part of YAML, in which --config files are written: mappings, lists, scalars, and JSON in one line.
+"""The plain part of YAML, in which --config files and manifests are written: mappings, lists, scalars, both kinds of
+brackets in one line, and literal text (`|`).
 
-What is beyond it (anchors, tags, text over several lines) is refused by its line: it is not guessed at.
+What is beyond it (anchors, tags, folded text, brackets over several lines) is refused by its line, and not guessed at.
 """
 
 import json
@@ -8,6 +9,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from fse_core.doctor import flow
 from fse_core.errors import InputError
 
 _KEY = re.compile(r"""("[^"]*"|'[^']*'|[^\s:#'"\[\]{}&*!|>%@`-][^:#]*?|-[^\s:#][^:#]*?)\s*:(?:\s+(.*)|)$""")
@@ -20,6 +22,9 @@ _WORDS: Mapping[str, Any] = {
 _DEEPEST = 64
 """The column at which nothing begins any more."""
 _BEYOND = tuple("&*!|>%@`")
+_INNER_KEY = re.compile(r":(?:\s|$)")
+_DASHED = re.compile(r" *-\s+(?=[^|\s])")
+_LITERALS = ("|", "|-")
 
 
 def read(text: str, name: str) -> dict[str, Any]:
@@ -42,10 +47,21 @@ class _Reader:
         self.name = name
         self.at = 0
         self.lines: list[tuple[int, int, str]] = []
-        for number, line in enumerate(text.splitlines(), 1):
-            body = _without_comment(line).rstrip()
+        self.literals: dict[int, str] = {}
+        lines = text.splitlines()
+        number = 0
+        while number < len(lines):
+            body = _without_comment(lines[number]).rstrip()
+            number += 1
+            if body == "---" and self.lines:
+                raise InputError(name, f"line {number} begins another document")
             if body.strip() and body.strip() not in ("---", "..."):
-                self.lines.append((number, len(body) - len(body.lstrip(" ")), body.strip(" ")))
+                indent = len(body) - len(body.lstrip(" "))
+                self.lines.append((number, indent, body.strip(" ")))
+                if (style := _style(body)) in _LITERALS:
+                    key = _DASHED.match(body)  # behind whose column all is the text's
+                    column = indent if key is None else key.end()
+                    self.literals[number], number = _literal(lines, number, column, keep=style == "|")
 
     def refusal(self, why: str) -> InputError:
         """About the line that is at hand."""
@@ -92,11 +108,17 @@ class _Reader:
     def _list(self, indent: int) -> list[Any]:
         whole = []
         while self._here(indent) and self._is_item():
-            text = self.lines[self.at][2][1:].strip()
-            if not text or _KEY.fullmatch(text):
+            number, _, line = self.lines[self.at]
+            text = line[1:].strip()
+            if not text or text == "-" or text.startswith("- "):
                 raise self.refusal("is a list's item that is no plain value")
-            whole.append(self._value(text))
-            self.at += 1
+            if _KEY.fullmatch(text):  # a mapping, which begins behind the dash
+                inner = indent + len(line) - len(line[1:].lstrip(" "))
+                self.lines[self.at] = number, inner, text
+                whole.append(self.block(inner))
+            else:
+                whole.append(self._value(text))
+                self.at += 1
         return whole
 
     def _value(self, text: str) -> Any:
@@ -104,7 +126,9 @@ class _Reader:
             return self._quoted(text)
         if text[0] in "[{":
             return self._flow(text)
-        if text.startswith(_BEYOND):
+        if text[0] == "|" and self.lines[self.at][0] in self.literals:
+            return self.literals[self.lines[self.at][0]]
+        if text.startswith((*_BEYOND, "- ")) or text == "-" or _INNER_KEY.search(text):
             raise self.refusal("is beyond the plain YAML that is read here")
         return scalar(text)
 
@@ -121,13 +145,30 @@ class _Reader:
 
     def _flow(self, text: str) -> Any:
         try:
-            return json.loads(text)
-        except (ValueError, RecursionError):
-            pass
-        inner = text[1:-1]
-        if text[0] == "[" and text.endswith("]") and not re.search(r"[\[\]{}\"']", inner):
-            return [scalar(item.strip()) for item in inner.split(",") if item.strip()]
-        raise self.refusal("holds brackets that are no JSON")
+            return flow.read(text, scalar)
+        except flow.NotFlow:
+            raise self.refusal("holds brackets that are not read here") from None
+
+
+def _style(line: str) -> str:
+    """What stands for the value of the line's key or item."""
+    rest = line.strip(" ")
+    while rest.startswith("- "):
+        rest = rest[2:].lstrip(" ")
+    match = _KEY.fullmatch(rest)
+    return rest if match is None else match[2] or ""
+
+
+def _literal(lines: list[str], at: int, indent: int, *, keep: bool) -> tuple[str, int]:
+    """The lines from `at` on that are indented further, without the indentation of the first, and where they end."""
+    held: list[str] = []
+    while at < len(lines) and (not lines[at].strip() or len(lines[at]) - len(lines[at].lstrip(" ")) > indent):
+        held.append(lines[at])
+        at += 1
+    first = next((line for line in held if line.strip()), "")
+    begins = len(first) - len(first.lstrip(" "))
+    text = "\n".join(line[begins:] for line in held).rstrip("\n")
+    return f"{text}\n" if keep and text else text, at
 
 
 def scalar(text: str) -> Any:

@@ -1,5 +1,6 @@
 """`fse doctor` as it is called: words, scripts, logs, exit statuses, and both formats."""
 
+import gzip
 import io
 import json
 import os
@@ -122,6 +123,11 @@ def test_exit_statuses(words: list[str], status: int, capsys: pytest.CaptureFixt
         ["vllm serve m", "--tp", "8"],
         ["m", "--vllm", "zero"],
         ["m", "--vllm", "0.1.0"],
+        ["org/a", "org/b"],
+        ["m", "--log", "a", "--log", "b"],
+        ["--script", "a", "--script", "b"],
+        ["m", "--source", "a", "--source", "b"],
+        ["--script", "-", "--log", "-"],
     ],
 )
 def test_a_wrong_command_line(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
@@ -129,6 +135,20 @@ def test_a_wrong_command_line(words: list[str], capsys: pytest.CaptureFixture[st
         main(["doctor", *words])
     assert ended.value.code == 2
     assert "Traceback" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("size", ["0", "65537", "9" * 30, "9" * 5000, "x", "8.0", "-1", ""])
+def test_a_size_that_no_server_has(size: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Also where the command says it, which then is an error of the command's."""
+    for words in (["doctor", R1, f"--tp={size}"], ["check", R1, f"--tp={size}"]):
+        with pytest.raises(SystemExit) as ended:
+            main(words)
+        assert ended.value.code == 2
+        assert "expected a number of GPUs from 1 to 65536, got '" in (told := capsys.readouterr().err)
+        assert len(told) < 2000
+    status, found = doctor(capsys, f"{ON} vllm serve {R1} -tp={size}")
+    assert status == 1
+    assert "--tensor-parallel-size: expected a number from 1 to 65536" in found["launch"]["problems"][0]["message"]
 
 
 def test_a_log_that_is_not_there(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -195,3 +215,30 @@ def test_what_only_the_shell_knows_is_undecided(capsys: pytest.CaptureFixture[st
 def test_what_holds_no_log(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["doctor", "--log", os.devnull]) == 3
     assert "no log of vLLM's" in capsys.readouterr().out
+
+
+def both(tmp_path: Path, *names: str) -> str:
+    """One file with the logs in a row."""
+    file = tmp_path / "x.log"
+    file.write_bytes(b"".join(gzip.decompress(BY_NAME[name].file.read_bytes()) for name in names))
+    return str(file)
+
+
+def test_a_log_of_several_servers_is_taken_for_none_of_them(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Whose the refusals are is not known, nor so whether they were predicted."""
+    log = both(tmp_path, "0.33.0-r1-fp8", "0.29.0-r1-mxfp4-eight-ranks")
+    second = Path(log).read_bytes().rindex(b"\n", 0, Path(log).read_bytes().rindex(b"non-default args")) + 1
+    status, found = doctor(capsys, "--log", log, "--source", R1)
+    assert (status, found["log"]["fused"], found["log"]["match"]) == (3, "unknown", "unknown")
+    assert found["log"]["why"].startswith("the log is of 2 unlike servers, which begin at bytes ")
+    assert f", {second}: read" in found["log"]["why"]
+    assert found["log"]["said"][0]["count"] == 464
+
+
+def test_a_server_that_starts_again_and_again(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    log = both(tmp_path, *["0.33.0-r1-fp8"] * 3)
+    status, found = doctor(capsys, "--log", log, "--source", R1)
+    assert (status, found["log"]["match"]) == (0, "matches")
+    (problem,) = found["problems"]
+    assert problem["severity"] == "warning"
+    assert problem["message"].startswith("the same server starts 3 times in the log, first at byte ")

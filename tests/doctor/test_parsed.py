@@ -26,7 +26,7 @@ AS_BY_ITSELF = {"enable_expert_parallel", "enable_eplb", "all2all_backend", "qua
 def parse(release: str, line: list[str]) -> Mapping[str, Any] | None:
     """What we make of the words, None where the release would end there."""
     try:
-        prepared = words.prepared(line, lambda _: [], serve=True)
+        prepared = words.prepared(line, lambda _: [], serve=True, version=release)
         given, unknown = flags.parser(release).parse_known_args(prepared)
     except InputError:
         return None

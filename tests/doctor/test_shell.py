@@ -11,7 +11,7 @@ from fse_core.errors import InputError
 
 
 def words(text: str) -> list[list[str]]:
-    return [found for found, _ in shell.read(text).commands]
+    return [found.words for found in shell.read(text).commands]
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_what_is_redirected_is_left_out() -> None:
 def test_exported_variables_are_told_from_those_that_are_only_set() -> None:
     script = shell.read("A=1\nexport B=2 C\nD=4; export D\nvllm serve m")
     seen = Seen(exported={"B": "2", "D": "4"}, only_set={"A": "1"})
-    assert script.commands == [(["vllm", "serve", "m"], seen)]
+    assert script.commands == [shell.Given(words=["vllm", "serve", "m"], seen=seen)]
 
 
 def test_a_variable_that_is_known_is_filled_in_and_another_stays() -> None:

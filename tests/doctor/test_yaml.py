@@ -68,11 +68,23 @@ def test_nothing_is_no_option(text: str) -> None:
         ("a: &x 1", 1),
         ("a: *x", 1),
         ("a: !!str 1", 1),
-        ("a: 1\nb: |\n  text", 2),
+        ("a: 1\nb: >\n  text", 2),
+        ("a: [1,\n 2]", 1),
+        ("a: {b}", 1),
+        ("a: b: 1", 1),
+        ("a: 1\n---\nb: 2", 2),
+        ("a: - 1", 1),
+        ("a: {b: *x}", 1),
+        ("a: [b: 1]", 1),
+        ("a: [{b: 1]", 1),
+        ('a: ["\\q"]', 1),
+        ("a: {b: 1} c", 1),
+        ("a: " + "[" * 100, 1),
         ("a: 1\n  b: 2", 2),
-        ("a:\n- b: 1", 2),
+        ("a:\n- - b", 2),
+        ("a:\n-", 2),
         ("a: 'x", 1),
-        ("a: {b: 1}", 1),
+        ("a:\n- b: 1\n   c: 2", 3),
         ("just text", 1),
         ("a: 1\n\tb: 2", 2),
     ],
@@ -91,3 +103,53 @@ def test_deep_nesting_is_refused_and_does_not_end_the_program() -> None:
     text = "\n".join(" " * depth + "a:" for depth in range(5000))
     with pytest.raises(InputError, match="deep"):
         yaml.read(text, "x")
+
+
+DOCUMENT = """\
+list:
+- name: a
+  value: "1"   # a comment
+  deep:
+    - x
+    - {k: v, "q r": 's, t', n: [1, 2.5, true, ~, -1], e: {}, u: http://a:1/b}
+- name: b
+-   c: 1
+    d: [a b, 'it''s', "x\\ty", http://x:80]
+text: |
+  if true; then   # no comment
+    echo "a: b"
+
+  fi
+strip: |-
+    one
+    - two
+
+after: [ ]
+items:
+  - |
+    vllm serve m
+  - key: |
+      in a list
+    next: 1
+"""
+
+
+def test_lists_of_mappings_brackets_and_literal_text() -> None:
+    assert yaml.read(DOCUMENT, "x") == {
+        "list": [
+            {
+                "name": "a",
+                "value": "1",
+                "deep": [
+                    "x",
+                    {"k": "v", "q r": "s, t", "n": [1, 2.5, True, None, -1], "e": {}, "u": "http://a:1/b"},
+                ],
+            },
+            {"name": "b"},
+            {"c": 1, "d": ["a b", "it's", "x\ty", "http://x:80"]},
+        ],
+        "text": 'if true; then   # no comment\n  echo "a: b"\n\nfi\n',
+        "strip": "one\n- two",
+        "after": [],
+        "items": ["vllm serve m\n", {"key": "in a list\n", "next": 1}],
+    }

@@ -3,7 +3,7 @@
 import argparse
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from fse_core.cli import options
 from fse_core.cli.commands import Command
@@ -36,11 +36,23 @@ exit status: 0 nothing wrong; 1 the model fails to start or breaks, an error is 
 """
 
 
+class _Once(argparse.Action):
+    """An option of which one is looked at: the last would be, without a word."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> None:
+        if getattr(namespace, self.dest) is not None:
+            parser.error(f"{option_string} is given more than once: ask about one at a time")
+        setattr(namespace, self.dest, values)
+
+
 def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("words", nargs="*", metavar="WORDS", help="a model, or the command that serves it")
-    parser.add_argument("--script", metavar="FILE", help="a file that holds the command, or - for standard input")
-    parser.add_argument("--log", metavar="FILE", help="a log of vLLM's, or - for standard input; gzip is understood")
-    parser.add_argument("--source", metavar="SOURCE", help="where the model's config is, if not where the command says")
+    for name, metavar, what in (
+        ("--script", "FILE", "a file that holds the command, or - for standard input"),
+        ("--log", "FILE", "a log of vLLM's, or - for standard input; gzip is understood"),
+        ("--source", "SOURCE", "where the model's config is, if not where the command says"),
+    ):
+        parser.add_argument(name, action=_Once, metavar=metavar, help=what)
     served = parser.add_argument_group("how a model that is no command's is served")
     options.add_vllm(served)
     options.add_gfx(served, default=argparse.SUPPRESS)
@@ -89,6 +101,8 @@ def _launch(args: argparse.Namespace) -> "Launch | None":
     """The launch command, where there is one."""
     from fse_core.doctor import command
 
+    if args.script == "-" and args.log == "-":
+        raise Usage("--script and --log cannot both be read from standard input")
     if args.script is not None:
         if args.words:
             raise Usage("--script takes no WORDS beside it")

@@ -71,6 +71,8 @@ def _verdict(tally: Tally, report: Report | None, version: str) -> _Verdict:
     if not tally.of_vllm:
         why = "this is no log of vLLM's: nothing that it prints while it starts is there"
         return _Verdict(fused="unknown", why=why, match="unknown")
+    if len(servers := tally.servers()) > 1:
+        return _mixed(servers)
     if errors and not tally.loaded:
         return _failed(errors, report)
     if tally.stated is not None:
@@ -78,6 +80,16 @@ def _verdict(tally: Tally, report: Report | None, version: str) -> _Verdict:
     if refusals:
         return _refused(refusals, report, loaded=tally.loaded)
     return _silent(tally, report, version)
+
+
+def _mixed(servers: list[list[int]]) -> _Verdict:
+    """Nothing tells whose a word is."""
+    places = ", ".join(str(places[0]) for places in servers[:_SHOWN])
+    more = ", ..." if len(servers) > _SHOWN else ""
+    why = (
+        f"the log is of {len(servers)} unlike servers, which begin at bytes {places}{more}: read the part of one alone"
+    )
+    return _Verdict(fused="unknown", why=why, match="unknown")
 
 
 def _failed(errors: list[Entry], report: Report | None) -> _Verdict:
@@ -106,7 +118,7 @@ def _first_line(failure: Failure) -> str:
 
 
 def _stated(fused: int, count: int, report: Report | None) -> _Verdict:
-    """By the plugin, which may do more than the release alone, of which the prediction is."""
+    """By the plugin, which may do more than the release alone, where the prediction is of that."""
     became: Fused = "separate" if not fused else "fused" if fused == count else "partly"
     why = f"the plugin found {fused} of {count} MoE layers fused"
     if report is None:
@@ -114,10 +126,10 @@ def _stated(fused: int, count: int, report: Report | None) -> _Verdict:
     predicted = sum(layer.decision.decision == "fused" for layer in report.layers if layer.part == "target")
     if predicted == fused:
         return _Verdict(fused=became, why=why, match="matches")
-    difference = f"{predicted} layers were predicted to fuse without the plugin, and {why}"
-    return _Verdict(
-        fused=became, why=why, match="not_contradicted" if fused > predicted else "differs", difference=difference
-    )
+    plugged = bool(report.target["plugin"])
+    difference = f"{predicted} layers were predicted to fuse {'with' if plugged else 'without'} the plugin, and {why}"
+    more = fused > predicted and not plugged
+    return _Verdict(fused=became, why=why, match="not_contradicted" if more else "differs", difference=difference)
 
 
 def _refused(refusals: list[Entry], report: Report | None, *, loaded: bool) -> _Verdict:

@@ -11,6 +11,9 @@ from fse_core.doctor.log.tracebacks import Tracebacks
 MOST: Final = 4096
 """So many distinct things are kept, and so many processes of each; what is beyond is only counted."""
 FACTS: Final = ("arguments", "version", "model", "built", "loaded", "serves")
+TELLING: Final = ("arguments", "version")
+"""Facts that are the same each time that a server says them, the one that it says once first."""
+MOST_SERVERS: Final = 64
 LONGEST: Final = 4096
 """What of a text is kept; more of the line with the arguments."""
 
@@ -28,13 +31,17 @@ class Entry:
 
 
 class Tally:
-    """What a log said, after `read`. `broken` where a compressed file holds less than it should."""
+    """What a log said, after `read`. `broken` where a compressed file holds less than it should.
+
+    starts: at which bytes servers begin, by the kind of line that shows it and what that says of the server.
+    """
 
     def __init__(self) -> None:
         self.entries: dict[tuple[str, str], Entry] = {}
         self.more = 0
         self.size = 0
         self.facts: dict[str, str] = {}
+        self.starts: dict[tuple[str, str], list[int]] = {}
         self.stated: tuple[int, int] | None = None
         self.broken = False
         self._named = False
@@ -89,15 +96,26 @@ class Tally:
 
     def _note(self, notice: Notice, line: Line) -> None:
         if notice.kind in FACTS:
-            self._fact(notice)
+            self._fact(notice, line)
             return
         if notice.kind == "plugin":
             self.stated = stated(notice.text)
         self._count(notice, line)
 
-    def _fact(self, notice: Notice) -> None:
-        """The first of its kind counts."""
-        self.facts.setdefault(notice.kind, notice.text[: 16 * LONGEST])
+    def _fact(self, notice: Notice, line: Line) -> None:
+        """The first of its kind counts. What differs in another is another server's."""
+        text = notice.text[: 16 * LONGEST]
+        self.facts.setdefault(notice.kind, text)
+        key = notice.kind, text
+        if notice.kind in TELLING and (key in self.starts or len(self.starts) < MOST_SERVERS):
+            places = self.starts.setdefault(key, [])
+            if len(places) < MOST:
+                places.append(line.at)
+
+    def servers(self) -> list[list[int]]:
+        """Where each of several unlike servers begins for the first time, and again. One where they are all alike."""
+        kinds = [[places for (kind, _), places in self.starts.items() if kind == told] for told in TELLING]
+        return max(kinds, key=len)
 
     def _count(self, notice: Notice, line: Line) -> None:
         key = notice.kind, notice.text[:LONGEST]
