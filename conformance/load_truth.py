@@ -24,12 +24,14 @@ from conformance.checkpoints.drawn import drawn
 from conformance.checkpoints.kinds import Kind, kinds
 from conformance.home import PACKAGE, default_home
 from conformance.live.ask import start
-from conformance.outcomes import Truth, differs, opposite, said
+from conformance.outcomes import Truth, differs, opposite, parts, reversed_by, said, sampled
 
 RELEASES = ("0.24.0", "0.28.0", "0.29.0", "0.32.0", "0.33.0")
 GFX = "gfx950"
 FOLDER = PACKAGE / "recorded" / "load_truth"
 FEW = 12
+INDEXES = {"small": "an index", "large": "an index too large to be read", "none": "none"}
+"""What a sample may find beside the files."""
 
 
 def records(release: str) -> dict[str, dict[str, str]]:
@@ -58,7 +60,7 @@ def ask(release: str, asked: Iterable[Kind], *, verbose: bool = False) -> Iterat
         for kind in asked:
             with tempfile.TemporaryDirectory() as folder:
                 kind.write(Path(folder))
-                target = {"tp": kind.recipe.tp, "overlay": kind.overlay, "draft": False}
+                target = {"tp": kind.recipe.tp, "overlay": kind.overlay, "draft": bool(kind.recipe.draft)}
                 line = {"config": kind.config(), "folder": folder, "target": target, "rank": kind.recipe.tp - 1}
                 server.stdin.write(json.dumps(line) + "\n")
                 server.stdin.flush()
@@ -86,9 +88,43 @@ def write(release: str, kept: dict[str, dict[str, str]]) -> None:
     (FOLDER / f"{release}.jsonl").write_text("".join(f"{line}\n" for line in lines))
 
 
+class Samples:
+    """How often a sample of the headers tells what the release does, by what it finds of an index."""
+
+    def __init__(self) -> None:
+        self.asked: Counter[str] = Counter()
+        self.told: Counter[str] = Counter()
+        self.certain: Counter[str] = Counter()
+
+    def add(self, kind: Kind, release: str, truth: Truth) -> str | None:
+        """Count one, of which the truth is known. What is told for certain and is not so."""
+        found = []
+        for index in INDEXES if truth.outcome != "does_not_start" else ():
+            if index == "none" and kind.recipe.files != "one":  # the truth is of an index then
+                continue
+            ours = sampled(kind, release, GFX, index)
+            found.append(reversed_by(ours, truth))
+            for own, true in parts(ours, truth):
+                if true.outcome == "does_not_start":
+                    continue
+                self.asked[index] += 1
+                self.told[index] += own.likely == true.outcome
+                self.certain[index] += own.likely == true.outcome == own.full != "sound"
+        return next(filter(None, found), None)
+
+    def words(self) -> str:
+        """One line."""
+        told = (
+            f"{self.told[index]} of {self.asked[index]} with {what} ({self.certain[index]} faults for certain)"
+            for index, what in INDEXES.items()
+        )
+        return f"  by a sample: {', '.join(told)}"
+
+
 def compare(release: str, answers: Iterable[tuple[Kind, Truth | None]]) -> bool:
     """Print what differs. Whether nothing does."""
     counts: Counter[str] = Counter()
+    samples = Samples()
     different = 0
     for kind, truth in answers:
         if truth is None:
@@ -96,12 +132,13 @@ def compare(release: str, answers: Iterable[tuple[Kind, Truth | None]]) -> bool:
             continue
         counts[truth.outcome] += 1
         ours = said(kind, release, GFX)
-        difference = differs(ours, truth) or opposite(kind, ours, truth)
+        difference = differs(ours, truth) or opposite(kind, ours, truth) or samples.add(kind, release, truth)
         if difference:
             different += 1
             print(f"{release} {kind.name}: {difference}", flush=True)
     words = ", ".join(f"{count} {outcome}" for outcome, count in counts.most_common())
     print(f"load truth, {release}: {sum(counts.values())} kinds ({words}), {different} differ", flush=True)
+    print(samples.words(), flush=True)
     return not different and not counts["not recorded"]
 
 

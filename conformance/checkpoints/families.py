@@ -16,6 +16,7 @@ class Family:
     beside: changes to the rest of the config. projections: a routed expert's gate, up and down; shared_projections: a
     shared one's.
     count_key: where the config says how many shared experts there are, and `several` whether its class loads two.
+    draft: the name of a draft's MoE module, and draft_key: where the config says how many such layers there are.
     """
 
     seed: str
@@ -30,6 +31,8 @@ class Family:
     count_key: str | None = None
     several: bool = False
     width_keys: tuple[str, ...] = ("moe_intermediate_size",)
+    draft: str | None = None
+    draft_key: str = "num_nextn_predict_layers"
 
     def layers(self) -> list[str]:
         """The names of the MoE modules."""
@@ -39,6 +42,7 @@ class Family:
 
 _SMALL = {"hidden_size": HIDDEN, "num_hidden_layers": LAYERS, "vocab_size": 128, "intermediate_size": 512}
 _DENSE_FIRST = {"first_k_dense_replace": 0, "n_routed_experts": ROUTED, "num_nextn_predict_layers": 0}
+_NEXT = f"model.layers.{LAYERS}.mlp"
 COMPARED: Mapping[str, Family] = {
     "deepseek": Family(
         seed="deepseek_v3",
@@ -46,6 +50,7 @@ COMPARED: Mapping[str, Family] = {
         block="mlp",
         count_key="n_shared_experts",
         several=True,
+        draft=_NEXT,
     ),
     "glm": Family(
         seed="glm4_moe",
@@ -53,6 +58,7 @@ COMPARED: Mapping[str, Family] = {
         block="mlp",
         count_key="n_shared_experts",
         several=True,
+        draft=_NEXT,
     ),
     "qwen": Family(
         seed="qwen3_5_text",
@@ -60,6 +66,8 @@ COMPARED: Mapping[str, Family] = {
         block="mlp",
         shared="shared_expert",
         width_keys=("moe_intermediate_size", "shared_expert_intermediate_size"),
+        draft="mtp.layers.0.mlp",
+        draft_key="mtp_num_hidden_layers",
     ),
     "minimax": Family(
         seed="minimax_m3",
@@ -79,16 +87,18 @@ COMPARED: Mapping[str, Family] = {
         projections=SHORT,
         count_key="n_shared_experts",
         width_keys=("intermediate_size", "shared_intermediate_size"),
+        draft="language_model.model.mtp.layers.0.transformer_layer.block_sparse_moe",
+        draft_key="num_mtp_modules",
     ),
 }
 """Those whose loading is compared byte for byte."""
 
 FAMILIES: Mapping[str, Family] = {
     **COMPARED,
-    "axk1": replace(COMPARED["deepseek"], seed="axk1"),
+    "axk1": replace(COMPARED["deepseek"], seed="axk1", draft=None),
     "deepseek_v32": replace(COMPARED["deepseek"], seed="deepseek_v32"),
     "glm_lite": replace(COMPARED["deepseek"], seed="glm4_moe_lite"),
-    "qwen3_next": replace(COMPARED["qwen"], seed="qwen3_next"),
+    "qwen3_next": replace(COMPARED["qwen"], seed="qwen3_next", draft_key="num_nextn_predict_layers"),
     "qwen_vl": replace(
         COMPARED["qwen"],
         seed="qwen3_5",

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from fnmatch import fnmatchcase
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,10 @@ class Recipe:
     edits: what is done to the tensors whose name matches a pattern: drop, `rename` one part to another, or store `as`.
     width: a routed expert's; a rank's share is large enough that no backend pads it.
     untrue: the block says of the shared expert what its tensors are not.
+    draft: the stores of a draft's routed and shared experts, where the config says that there is one; `none` where
+        nothing is stored of it, and empty where the config knows of none. In names it is `{draft}`.
+    batched: a layer's routed experts are in one tensor for gate and up and one for down, as are their scales.
+    surplus: how many routed experts more than by the config there are; less, if negative.
     files: `one`, or two with the shared experts in the second: `two`, which the index leaves out (`stray`) or which
         is lost (`lost`).
     """
@@ -55,6 +60,9 @@ class Recipe:
     tp: int = 1
     width: int = 256
     untrue: bool = False
+    draft: tuple[str, ...] = ()
+    batched: bool = False
+    surplus: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,6 +93,9 @@ class Kind:
         """
         whole = {"config": self.config(), **asdict(self.recipe)}
         del whole["width"], whole["untrue"]
+        for later in ("draft", "batched", "surplus"):
+            if not whole[later]:
+                del whole[later]
         return hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).hexdigest()[:16]
 
     def config(self) -> dict[str, Any]:
@@ -93,6 +104,7 @@ class Kind:
         if "shared_expert_intermediate_size" in sizes:
             sizes["shared_expert_intermediate_size"] = int(recipe.width * recipe.told)
         count = {family.count_key: recipe.experts} if family.count_key else {}
+        count |= {family.draft_key: 1} if recipe.draft else {}
         changes = {family.root + key: value for key, value in {**family.config, **sizes, **count}.items()}
         whole = changed(seed(family.seed), changes | dict(family.beside))
         if not recipe.block:
@@ -105,7 +117,7 @@ class Kind:
         """Every tensor, those of the shared experts last."""
         made = [*self._routed(), *self._shared()]
         for what, pattern, *words in self.recipe.edits:
-            made = list(_edited(made, what, pattern, words))
+            made = list(_edited(made, what, pattern.replace("{draft}", str(self.called.draft)), words))
         yield from made
 
     def write(self, folder: Path) -> None:
@@ -128,29 +140,55 @@ class Kind:
 
     def _named(self, entry: str) -> Iterator[str]:
         """The entry itself, or once for each layer where it names one's modules."""
+        shared = self.called.shared
+        draft = {"draft": self.called.draft, "draft_shared": f"{self.called.draft}.{shared}"}
         made = (
-            entry.format(moe=moe, experts=f"{moe}.experts", shared=f"{moe}.{self.called.shared}")
+            entry.format(moe=moe, experts=f"{moe}.experts", shared=f"{moe}.{shared}", **draft)
             for moe in self.called.layers()
         )
         yield from dict.fromkeys(made)
 
-    def _routed(self) -> Iterator[Tensor]:
+    def _stored(self) -> Iterator[tuple[str, str, str]]:
+        """Each layer's MoE module, and how its routed and its shared experts are stored."""
         for layer in self.called.layers():
-            for expert in range(ROUTED):
-                name = f"{layer}.experts.{expert}"
-                yield from _expert(name, self.called.projections, self.recipe.routed, self.recipe.width)
+            yield layer, self.recipe.routed, self.recipe.shared
+        if len(self.recipe.draft) > 1:
+            assert self.called.draft is not None, self.name
+            routed, shared = self.recipe.draft
+            yield self.called.draft, routed, shared
+
+    def _routed(self) -> Iterator[Tensor]:
+        for layer, store, _ in self._stored():
+            made = [
+                list(_expert(f"{layer}.experts.{expert}", self.called.projections, store, self.recipe.width))
+                for expert in range(ROUTED + self.recipe.surplus)
+            ]
+            yield from _batched(f"{layer}.experts", made) if self.recipe.batched else chain.from_iterable(made)
 
     def _shared(self) -> Iterator[Tensor]:
         wide = int(self.recipe.width * self.recipe.experts * self.recipe.stored)
-        for layer in self.called.layers():
+        for layer, _, store in self._stored():
             name = f"{layer}.{self.called.shared}"
-            yield from _expert(name, self.called.shared_projections, self.recipe.shared, wide)
+            yield from _expert(name, self.called.shared_projections, store, wide)
 
 
 def _expert(prefix: str, projections: tuple[str, str, str], store: str, wide: int) -> Iterator[Tensor]:
     gate, up, down = projections
     for projection, rows, columns in ((gate, wide, HIDDEN), (up, wide, HIDDEN), (down, HIDDEN, wide)):
         yield from STORES[store](f"{prefix}.{projection}", rows, columns)
+
+
+def _batched(prefix: str, made: list[list[Tensor]]) -> Iterator[Tensor]:
+    """All experts of a layer: `gate_up_proj` and `down_proj`, each leaf behind its name."""
+    whole: dict[str, list[Tensor]] = {}
+    for expert in made:
+        parts = {tensor.name.split(".experts.")[1].partition(".")[2]: tensor for tensor in expert}
+        for leaf in (name.removeprefix("gate_proj.") for name in parts if name.startswith("gate_proj.")):
+            both = tensors.stacked(leaf, (parts[f"gate_proj.{leaf}"], parts[f"up_proj.{leaf}"]))
+            behind = leaf.removeprefix("weight") if leaf.startswith("weight") else f"_{leaf}"
+            whole.setdefault(f"{prefix}.gate_up_proj{behind}", []).append(both)
+            whole.setdefault(f"{prefix}.down_proj{behind}", []).append(parts[f"down_proj.{leaf}"])
+    yield from (tensors.batched(name, experts) for name, experts in whole.items())
 
 
 def _edited(made: Iterable[Tensor], what: str, pattern: str, words: list[str]) -> Iterator[Tensor]:
@@ -168,7 +206,7 @@ def _edited(made: Iterable[Tensor], what: str, pattern: str, words: list[str]) -
 
 def _recipe(fields: Mapping[str, Any]) -> Recipe:
     given = dict(fields)
-    for key in ("left_out", "edits"):
+    for key in ("left_out", "edits", "draft"):
         given[key] = tuple(tuple(item) if isinstance(item, list) else item for item in given.get(key, ()))
     return Recipe(**given)
 

@@ -93,8 +93,9 @@ STORES: Mapping[str, Store] = {
     "mxfp8_other_name": partial(_mxfp8, scale="weight_scale_inv"),
     "nvfp4": _nvfp4,
     "unscaled": _unscaled,
+    "v4_fp4": _v4_fp4,
+    "v4_fp8": _v4_fp8,
 }
 
 PACKED: Store = _mxfp4_packed
-V4_FP4: Store = _v4_fp4
-V4_FP8: Store = _v4_fp8
+V4_FP4, V4_FP8 = STORES["v4_fp4"], STORES["v4_fp8"]

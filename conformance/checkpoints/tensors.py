@@ -69,6 +69,13 @@ def stacked(name: str, parts: Iterable[Tensor]) -> Tensor:
     return Tensor(name=name, dtype=first.dtype, shape=(rows, *first.shape[1:]), data=data)
 
 
+def batched(name: str, experts: Iterable[Tensor]) -> Tensor:
+    """Tensors of one shape, one of each expert, as one."""
+    first, *others = experts
+    data = b"".join(expert.data for expert in (first, *others))
+    return Tensor(name=name, dtype=first.dtype, shape=(1 + len(others), *first.shape), data=data)
+
+
 def write(file: Path, tensors: Iterable[Tensor]) -> None:
     """A safetensors file with `tensors`, in their order."""
     kept = list(tensors)

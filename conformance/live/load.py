@@ -99,13 +99,21 @@ def _experts(model: Any) -> Iterator[tuple[str, Mapping[str, torch.Tensor]]]:
 
 
 def filled(
-    model: Any, stored: Iterable[tuple[str, torch.Tensor]], experts: Experts, filling: int
+    model: Any,
+    stored: Iterable[tuple[str, torch.Tensor]],
+    experts: Experts,
+    filling: int,
+    after: Callable[[set[str] | None], None] | None = None,
 ) -> Iterator[tuple[str, str, torch.Tensor]]:
-    """What the parameters hold, as bytes, after what is stored was loaded over `filling`."""
+    """What the parameters hold, as bytes, after what is stored was loaded over `filling`. `after` is told the names
+    of the parameters of which the release says that it loaded them.
+    """
     for parameters in experts.values():
         for parameter in parameters.values():
             _raw(parameter).fill_(filling)
-    model.load_weights(stored)
+    named = model.load_weights(stored)
+    if after is not None:
+        after(named)
     for module, parameters in experts.items():
         for name, parameter in parameters.items():
             yield module, name, _raw(parameter).clone()

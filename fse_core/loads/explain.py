@@ -1,7 +1,7 @@
 """From what became of single tensors to what is wrong: one fault a cause."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from fse_core.loads.events import PLAIN_TYPES, Event, Item
@@ -17,8 +17,8 @@ class Told:
     """What became of one expert, or of all those that are stored like it.
 
     rooms: what was made for it. times: how many slots it is. experts: which of the routed ones, if not all.
-    fused: it goes into the fused parameters. online: its weights are quantized on the way. surplus: there is no place
-        for a routed expert of its number.
+    fused: it goes into the fused parameters. online: its weights are quantized on the way. seen: it was read, and is
+        not only said to be there. cause: what comes of it comes of that, whatever the tensors are.
     """
 
     side: Side
@@ -29,7 +29,8 @@ class Told:
     experts: tuple[int, ...] = ()
     fused: bool = True
     online: bool = False
-    surplus: bool = False
+    cause: Cause | None = None
+    seen: bool = True
 
 
 @dataclass(kw_only=True)
@@ -44,8 +45,10 @@ class _Sum:
     of: dict[str, int] = field(default_factory=dict)
 
 
-def explained(told: Iterable[Told], total: int) -> Iterator[Fault]:
-    """The faults; `total` is how many slots the fused parameters have."""
+def explained(told: Iterable[Told], total: int, *, refusals: bool = True, lacks: bool = True) -> Iterator[Fault]:
+    """The faults; `total` is how many slots the fused parameters have. `refusals`, `lacks`: whether it is sure that a
+    tensor is refused, and that none comes for what is left.
+    """
     sums: dict[tuple[Side, Cause, tuple[int, ...]], _Sum] = {}
     for one in told:
         for event in one.events:
@@ -57,7 +60,9 @@ def explained(told: Iterable[Told], total: int) -> Iterator[Fault]:
                 name, of = _parameter(event.room, one, total)
                 mine.left[name] = mine.left.get(name, 0) + event.unset * event.room.size * one.times
                 mine.of[name] = of
-    yield from map(_fault, sums.values())
+    for found in sums.values():
+        fault = _fault(found)
+        yield replace(fault, sure=lacks or (fault.error is not None and refusals and found.one.seen))
 
 
 def _fault(found: _Sum) -> Fault:
@@ -104,8 +109,8 @@ def _parameter(room: Room, one: Told, total: int) -> tuple[str, int]:
 
 
 def _cause(event: Event, one: Told) -> Cause:
-    if one.surplus:
-        return "surplus"
+    if one.cause is not None:
+        return one.cause
     weight = next((item for item in one.stored if item.kind == event.kind and item.leaf == "weight"), None)
     if weight is None:
         return "missing"

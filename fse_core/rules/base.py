@@ -8,15 +8,15 @@ from typing import TypeVar
 from fse_core.errors import ReleaseRaises
 from fse_core.families.base import Part
 from fse_core.grouping import layer_words
-from fse_core.loads import Built, Loading, loading, sizes, way
+from fse_core.loads import Built, Loading, absent, loading, sizes, way
 from fse_core.names import Packed
 from fse_core.quantization.base import Quantization, Question
 from fse_core.quantization.fields import PLAIN
 from fse_core.quantization.gate import Gate
 from fse_core.quantization.storage import Stored
 from fse_core.read.model import Model
-from fse_core.read.safetensors.kinds import stored_layers
-from fse_core.read.safetensors.layer import LayerTensors
+from fse_core.read.safetensors.facts import Headers
+from fse_core.read.safetensors.kinds import Place, Shown, shown_layers
 from fse_core.releases.release import Release
 from fse_core.report import Confidence, Consequence, Failure, Fix, Layer, PartName, Severity
 from fse_core.target import Target
@@ -71,7 +71,7 @@ class Facts:
     _kinds: dict[int, tuple[tuple[Layer, ...], dict[int, tuple[Layer, ...]]]] = field(
         default_factory=dict, init=False, repr=False
     )
-    _loadings: dict[tuple[str, bool], Loading | None] = field(default_factory=dict, init=False, repr=False)
+    _loadings: dict[tuple[PartName, str, bool], Loading | None] = field(default_factory=dict, init=False, repr=False)
 
     def question(self, part: PartFacts, layer: Layer) -> Question:
         """What the gate was asked about the layer."""
@@ -124,31 +124,31 @@ class Facts:
         return self._stored[key]
 
     @cached_property
-    def tensors(self) -> Mapping[tuple[PartName, str], LayerTensors]:
-        """What the headers say of each layer, by part and prefix; nothing where not all of them were read."""
+    def shown(self) -> Mapping[Place, Shown]:
+        """What the headers say of each layer, by part and prefix."""
         headers = self.model.headers
-        if headers is None or not headers.complete:
+        if headers is None:
             return {}
-        return stored_layers(headers, [layer for part in self.parts for layer in part.layers])
+        return shown_layers(headers, [layer for part in self.parts for layer in part.layers])
 
     def loading(self, part: PartFacts, layer: Layer, *, apart: bool = False) -> Loading | None:
-        """What loading the layer's experts comes to, as all headers tell; None where that is not known.
+        """What loading the layer's experts comes to, as the headers tell; None where that is not known.
 
         `apart`: if the shared expert were a module of its own, whatever was decided.
         """
-        key = (layer.prefix, apart)
-        if self.model.headers is None or part.part.part == "draft":
+        key = (layer.part, layer.prefix, apart)
+        headers = self.model.headers
+        if headers is None:
             return None
         if key not in self._loadings:
-            self._loadings[key] = self._loading(part, layer, apart=apart)
+            self._loadings[key] = self._loading(headers, part, layer, apart=apart)
         return self._loadings[key]
 
-    def _loading(self, part: PartFacts, layer: Layer, *, apart: bool) -> Loading | None:
-        tensors = self.tensors.get((layer.part, layer.prefix))
+    def _loading(self, headers: Headers, part: PartFacts, layer: Layer, *, apart: bool) -> Loading | None:
         own_way = way(part.part.model_class, self.release)
         count = part.slots.get(layer.prefix, 0)
         numbers = sizes(self.model.text, count, self.target)
-        if tensors is None or own_way is None or numbers is None or layer.mode != "aiter" or not part.part.gated:
+        if own_way is None or numbers is None or layer.mode != "aiter" or not part.part.gated:
             return None
         if layer.decision.decision not in ("fused", "separate"):
             return None
@@ -159,7 +159,14 @@ class Facts:
             return None
         if built is None or (apart and built.shared is None):
             return None
-        return loading(tensors, built, numbers, own_way)
+        heads = own_way.heads(layer.index)
+        if heads and _nothing_below(heads, headers):
+            tracked = self.model.quantization is None
+            return absent(built, numbers, own_way, tracked=tracked, complete=headers.complete)
+        shown = self.shown.get((layer.part, layer.prefix))
+        if shown is None or (heads and shown.own and shown.tensors.head not in heads):
+            return None
+        return loading(shown.tensors, built, numbers, own_way, complete=headers.complete, anchored=headers.anchored)
 
     def _built(self, part: PartFacts, layer: Layer, *, slots: int) -> Built | None:
         """What the release makes for the layer's experts, None where that is not known."""
@@ -190,7 +197,8 @@ class Facts:
 class Hit:
     """What a rule says about layers of one part, or (without layers) about the whole.
 
-    Its severity and confidence are the rule's own unless it states others.
+    Its severity and confidence are the rule's own unless it states others. moots: what is said about the slots of its
+    layers is moot by it, if it surely breaks them and is not about slots itself.
     """
 
     message: str
@@ -200,6 +208,7 @@ class Hit:
     confidence: Confidence | None = None
     evidence: tuple[str, ...] = ()
     fixes: tuple[Fix, ...] = ()
+    moots: bool = True
 
     @property
     def part(self) -> PartName | None:
@@ -244,6 +253,13 @@ def where(layers: tuple[Layer, ...]) -> str:
     """`Layers 3-60 (58)`, to begin a sentence with."""
     words = layer_words(layers[0].part, [layer.index for layer in layers])
     return words[0].upper() + words[1:]
+
+
+def _nothing_below(heads: tuple[str, ...], headers: Headers) -> bool:
+    """Whether no tensor's name begins so: none of those in the headers if all were read, else none of the index."""
+    names = headers.tensors if headers.complete else headers.listed
+    starts = tuple(f"{head}." for head in heads)
+    return names is not None and not any(name.startswith(starts) for name in names)
 
 
 def _in_order(groups: Iterable[tuple[Layer, ...]]) -> tuple[Layer, ...]:

@@ -5,7 +5,7 @@ or 16-bit numbers are copied into FP8 ones, whose scales are never written: the 
 the log. That happens where a checkpoint's list of left-out modules is incomplete, names them as the release does not
 read it, or names what was quantized after all; and where a config was copied from another checkpoint.
 
-Only the headers of the safetensors files show it: this rule is silent without `--headers full`.
+Only the headers of the safetensors files show it: this rule is silent without `--headers`.
 """
 
 from collections.abc import Iterator

@@ -3,7 +3,7 @@
 The parameter for it is made for all experts at once, so that nothing misses the one: its part stays whatever was in
 memory, and this expert's output is scaled by it. Nothing is raised, and nothing is logged.
 
-Only the headers of the safetensors files show it: this rule is silent without `--headers full`.
+Only the headers of the safetensors files show it: this rule is silent without `--headers`.
 """
 
 from collections.abc import Iterator

@@ -14,6 +14,12 @@ def message(fault: Fault, *, fused: bool) -> str:
 
 
 def _what(fault: Fault, place: str) -> str:
+    if fault.cause == "absent":
+        return "the config knows of a draft, and nothing is stored of this layer"
+    if fault.cause == "batched":
+        return f"the routed experts are stored in one tensor, {fault.stored}, and the class takes them one by one"
+    if fault.cause == "unfilled":
+        return "the class brings nothing of the shared expert to its slot"
     if fault.cause == "surplus":
         return f"there is {_who(fault)}, and by the config there are fewer"
     target = "the fused parameters" if fault.side == "routed" else f"its {place}"

@@ -5,13 +5,17 @@ such a file is missing. What is lost otherwise it does not miss: a file that the
 the experts whose tensors it holds stay whatever was in memory, for the fused parameters that they are a part of are
 loaded as far as all else is concerned.
 
+A draft of which nothing is stored at all, as many quantized checkpoints have it, is a warning: it concerns speculative
+decoding alone. DeepSeek's draft then ends loading in a ValueError; GLM-4.x's and Qwen's run on what was in memory where
+the model is quantized, so that what they draft is rejected.
+
 Only the headers of the safetensors files show it: this rule is silent without `--headers`.
 """
 
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from fse_core.read.safetensors.facts import Problem, ProblemKind
+from fse_core.read.safetensors.facts import Headers, Problem, ProblemKind
 from fse_core.read.safetensors.names import role_of
 from fse_core.report import Confidence, Consequence, Layer, Severity
 from fse_core.rules import told
@@ -30,6 +34,10 @@ _TOLD: Final[Mapping[ProblemKind, tuple[Severity, Confidence, Consequence, str]]
 }
 
 
+_UNSEEN: Final[frozenset[ProblemKind]] = frozenset({"no_files", "missing_file", "unreadable_file"})
+"""What says already why experts are not seen."""
+
+
 def check(facts: Facts) -> Iterator[Hit]:
     """Experts that are not there, layer by layer, and what the files are lacking as a whole."""
     yield from told.hits(facts, RULE.id)
@@ -40,6 +48,19 @@ def check(facts: Facts) -> Iterator[Hit]:
         elif problem.kind in _TOLD and not _of_experts(problem):
             severity, confidence, consequence, then = _TOLD[problem.kind]
             yield _hit(facts, problem, severity, confidence, consequence, then)
+    if headers is not None and not any(problem.kind in _UNSEEN for problem in headers.problems):
+        yield from _nothing_seen(facts, headers)
+
+
+def _nothing_seen(facts: Facts, headers: Headers) -> Iterator[Hit]:
+    """Where no header tells of any of the layers, nothing was compared, which is not to pass for nothing wrong."""
+    layers = next((part.layers for part in facts.parts if part.part.part == "target"), ())
+    seen = {head.rpartition(".")[2] for head in headers.by_head}
+    if layers and not any(str(layer.index) in seen for layer in layers):
+        held = f"files: {len(headers.files)}, tensors: {len(headers.tensors)}"
+        what = f"shows no expert of its layers by a name that is known here ({held}), and so nothing was compared"
+        problem = Problem(kind="missing_tensor", file="", message=what)
+        yield _hit(facts, problem, *_TOLD["missing_tensor"])
 
 
 def _missing(facts: Facts, problem: Problem) -> Hit:
@@ -48,7 +69,8 @@ def _missing(facts: Facts, problem: Problem) -> Hit:
     refuses = facts.release.has("refuses_missing_files") and headers is not None and headers.listed is not None
     if refuses:
         return _hit(facts, problem, "error", "certain", "load_fails", "Loading ends in a FileNotFoundError.")
-    known = any(facts.loading(part, layer) for part in facts.parts for layer in part.layers)
+    complete = headers is not None and headers.complete
+    known = complete and any(facts.loading(part, layer) for part in facts.parts for layer in part.layers)
     consequence: Consequence = "none" if known else "silent_corruption"
     then = f"vLLM {facts.release.version} does not miss it, and what it holds stays as it was in memory."
     return _hit(facts, problem, "error", "certain" if known else "likely", consequence, then)
@@ -65,8 +87,11 @@ def _hit(
     layers: tuple[Layer, ...] = ()
     if consequence != "none":
         layers = next((part.layers for part in facts.parts if part.part.part == "target"), ())
+    about = f"{problem.file or 'The checkpoint'} {problem.message}"
+    if problem.kind == "no_files":
+        about = "There is no safetensors file, and so nothing was compared"
     return Hit(
-        message=f"{problem.file or 'The checkpoint'} {problem.message}. {then}",
+        message=f"{about}. {then}",
         consequence=consequence,
         severity=severity,
         confidence=confidence,

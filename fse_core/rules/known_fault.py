@@ -5,6 +5,8 @@ happens. `confidence` tells what was measured with the release itself from what 
 """
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
 from typing import Final, cast
 
 from fse_core import releases, request
@@ -13,8 +15,8 @@ from fse_core.quantization.storage import FP8_BLOCK, FP8_CHANNEL, FP8_TENSOR, PL
 from fse_core.read.expert_dtype import expert_dtype
 from fse_core.releases.release import Fault
 from fse_core.report import Confidence, Consequence, Fix, Layer, Severity
-from fse_core.rules import fixes, routing
-from fse_core.rules.base import Facts, Hit, PartFacts, Rule, where
+from fse_core.rules import fixes, routing, told
+from fse_core.rules.base import Facts, Hit, PartFacts, Rule, by, where
 
 RULE = Rule(id="FSE150", name="known-fault", ends_with_fusion=True, counts_unsure=True)
 
@@ -105,8 +107,22 @@ def check(facts: Facts) -> Iterator[Hit]:
         for part in facts.parts:
             if part.part.model_class in fault.classes and fault.part in (None, part.part.part):
                 layers = _struck(fault, facts, part)
-                if layers:
-                    yield _hit(facts, name, fault, layers)
+                for left, alike in by(layers, partial(_unfilled, facts, part)).items():
+                    hit = _hit(facts, name, fault, alike)
+                    if left is not None:
+                        yield replace(hit, evidence=(*hit.evidence, *left), moots=False) if left else hit
+
+
+def _unfilled(facts: Facts, part: PartFacts, layer: Layer) -> tuple[str, ...] | None:
+    """What stays unwritten by that, where the headers tell; what else is wrong with the layer is then told as well.
+
+    None where nothing is stored of the layer, so that it is not loaded at all.
+    """
+    loading = facts.loading(part, layer)
+    faults = {} if loading is None else {fault.cause: fault for fault in loading.faults}
+    if "absent" in faults:
+        return None
+    return told.left(faults["unfilled"]) if "unfilled" in faults else ()
 
 
 def minds_the_variable(facts: Facts, part: PartFacts) -> bool:

@@ -4,7 +4,7 @@ What one tool calls `weight_scale` another calls `weight_scale_inv`, and each qu
 parameter of one name alone. Most model classes then end loading with an exception that names the parameter that there
 is none of. Those that pass over a tensor which has no parameter leave the scales as they were in memory.
 
-Only the headers of the safetensors files show it: this rule is silent without `--headers full`.
+Only the headers of the safetensors files show it: this rule is silent without `--headers`.
 """
 
 from collections.abc import Iterator

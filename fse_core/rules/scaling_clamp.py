@@ -11,6 +11,7 @@ Triton's kernels and the emulation clamp: on gfx942 they run experts in MXFP4. N
 activation has its clamp in AITER, nor of GLM-5.3-Flash, which fuses on gfx950 alone, where AITER gets the limit.
 """
 
+import math
 from collections.abc import Iterator
 from typing import Final
 
@@ -33,7 +34,7 @@ _GIVEN: Final = "0.30.0"
 def check(facts: Facts) -> Iterator[Hit]:
     """The fused layers of each part whose experts AITER runs without the clamp."""
     limit, target = facts.model.text.get(_LIMIT), facts.target
-    if not isinstance(limit, int | float) or limit <= 0 or facts.failure is not None:
+    if not isinstance(limit, int | float) or not 0 < limit < math.inf or facts.failure is not None:
         return
     if not request.aiter_moe(target, facts.release) or target.moe_backend not in ("auto", "aiter"):
         return

@@ -1,8 +1,10 @@
 """What the headers tell of loading, shared out to the rules: each fault belongs to one."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Final
 
+from fse_core.grouping import layer_words
 from fse_core.loads import Cause, Fault
 from fse_core.quantization.storage import PLAIN, Stored
 from fse_core.report import Fix, Layer
@@ -18,6 +20,9 @@ _RULES: Final[Mapping[Cause, str]] = {
     "width": "FSE117",
     "missing": "FSE130",
     "surplus": "FSE130",
+    "absent": "FSE130",
+    "unfilled": "FSE150",
+    "batched": "FSE102",
 }
 _LISTS: Final = ("ignored_layers", "modules_to_not_convert", "exclude", "ignore", "exclude_modules")
 
@@ -27,14 +32,15 @@ def hits(facts: Facts, rule: str) -> Iterator[Hit]:
     if facts.model.headers is None:
         return
     for part in facts.parts:
-        mine: dict[Fault, list[Layer]] = {}
+        mine: dict[Fault, list[tuple[Layer, Fault]]] = {}
         for layer in part.layers:
             loading = facts.loading(part, layer)
             for fault in () if loading is None else loading.faults:
                 if rule_of(facts, part, layer, fault) == rule:
-                    mine.setdefault(fault, []).append(layer)
-        for fault, layers in mine.items():
-            yield _hit(facts, part, fault, tuple(layers))
+                    mine.setdefault(replace(fault, sure=True), []).append((layer, fault))
+        for fault, found in mine.items():
+            sure = any(own.sure for _, own in found)
+            yield _hit(facts, part, replace(fault, sure=sure), tuple(layer for layer, _ in found))
 
 
 def rule_of(facts: Facts, part: PartFacts, layer: Layer, fault: Fault) -> str:
@@ -60,21 +66,42 @@ def _told_apart(facts: Facts, part: PartFacts, layer: Layer, fault: Fault) -> St
 def _hit(facts: Facts, part: PartFacts, fault: Fault, layers: tuple[Layer, ...]) -> Hit:
     stored = _told_apart(facts, part, layers[0], fault)
     entries = () if stored is None else entries_of(facts, part, layers)
-    left = tuple(f"{left.parameter}: {left.bytes} of {left.of} bytes unset" for left in fault.left)
+    fused = layers[0].decision.decision == "fused"
     return Hit(
-        message=f"{where(layers)}: {message(fault, fused=layers[0].decision.decision == 'fused')}",
+        message=f"{where(layers)}{_read(facts, layers)}: {message(fault, fused=fused)}",
         consequence=fault.consequence,
-        confidence="certain",
-        severity="error",
+        confidence="certain" if fault.sure else "likely",
+        severity="warning" if fault.cause == "absent" else "error",
         layers=layers,
-        evidence=(*_tensor(facts, fault, layers[0]), *left, *(shown(stored, entries) if stored else ())),
+        evidence=(*_tensor(facts, fault, layers), *left(fault), *(shown(stored, entries) if stored else ())),
         fixes=tuple(_fixes(facts, part, fault, layers, stored, entries)),
     )
 
 
-def _tensor(facts: Facts, fault: Fault, layer: Layer) -> Iterator[str]:
-    """The stored tensor that shows it, in the first layer, and its file."""
-    tensors = facts.tensors[layer.part, layer.prefix]
+def left(fault: Fault) -> tuple[str, ...]:
+    """The bytes that stay unwritten, as evidence."""
+    return tuple(f"{one.parameter}: {one.bytes} of {one.of} bytes unset" for one in fault.left)
+
+
+def _read(facts: Facts, layers: tuple[Layer, ...]) -> str:
+    """Which of the layers were read, where that is not all."""
+    read = tuple(layer for layer in layers if _own(facts, layer) is not False)
+    if len(read) == len(layers):
+        return ""
+    return f" ({layer_words(layers[0].part, [layer.index for layer in read])} read)" if read else " (none of them read)"
+
+
+def _own(facts: Facts, layer: Layer) -> bool | None:
+    shown = facts.shown.get((layer.part, layer.prefix))
+    return None if shown is None else shown.own
+
+
+def _tensor(facts: Facts, fault: Fault, layers: tuple[Layer, ...]) -> Iterator[str]:
+    """The stored tensor that shows it, in the first layer that was read, and its file."""
+    first = next((layer for layer in layers if _own(facts, layer)), None)
+    if first is None:
+        return
+    tensors = facts.shown[first.part, first.prefix].tensors
     routed = tensors.routed.get(fault.experts[0]) if fault.experts else tensors.usual
     projection = (tensors.shared if fault.side == "shared" else routed or {}).get(fault.kind)
     tensor = None if projection is None else projection.parts.get(fault.leaf)

@@ -82,7 +82,7 @@ def test_all_of_a_folder(capsys: pytest.CaptureFixture[str], tmp_path: Path, see
 def test_a_sample_from_the_hub(
     capsys: pytest.CaptureFixture[str], hub: HubServer, seen: list[Model], tmp_path: Path
 ) -> None:
-    hub.add("org/name", {"config.json": CONFIG.read_bytes(), **sharded(TENSORS, 40)})
+    hub.add("org/name", {"config.json": TINY, **sharded(TENSORS, 40)})
     assert run(capsys, "org/name", "--headers", "sample")[::2] == (0, "")
     headers = seen[-1].headers
     assert headers is not None

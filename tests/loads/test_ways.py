@@ -26,6 +26,10 @@ def of(model_class: str, version: str) -> Way:
         ("Qwen3NextForCausalLM", "0.26.0", "looks", False),
         ("Qwen3_5MoeForCausalLM", "0.24.0", "none", False),
         ("MiniMaxM3SparseForCausalLM", "0.33.0", "none", True),
+        ("DeepSeekMTP", "0.24.0", "looks", False),
+        ("Glm4MoeLiteMTP", "0.33.0", "blind", False),
+        ("Qwen3_5MoeMTP", "0.33.0", "looks", False),
+        ("MiniMaxM3MTP", "0.33.0", "none", True),
     ],
 )
 def test_the_way_of_a_class(model_class: str, version: str, cut: str, skips: bool) -> None:
@@ -37,6 +41,20 @@ def test_a_helper_of_all_models_says_it_in_other_words_than_a_loop() -> None:
     loop, helper = of("Glm4MoeForCausalLM", "0.25.0"), of("Glm4MoeForCausalLM", "0.26.0")
     assert (loop.nowhere, loop.beyond) == ("KeyError", False)
     assert (helper.nowhere, helper.beyond) == ("AttributeError", True)
+
+
+@pytest.mark.parametrize(
+    ("model_class", "heads", "absent"),
+    [
+        ("DeepSeekMTP", ("model.layers.61", "layers.61", "model.language_model.layers.61"), "ValueError"),
+        ("Glm4MoeMTP", ("model.layers.61", "layers.61", "model.language_model.layers.61"), None),
+        ("Qwen3NextMTP", ("mtp.layers.61",), None),
+        ("DeepseekV3ForCausalLM", (), None),
+    ],
+)
+def test_where_a_draft_is_looked_for(model_class: str, heads: tuple[str, ...], absent: str | None) -> None:
+    found = of(model_class, "0.33.0")
+    assert (found.heads(61), found.absent) == (heads, absent)
 
 
 @pytest.mark.parametrize(

@@ -97,3 +97,23 @@ def test_a_layer_of_which_nothing_is_there_is_not_judged() -> None:
 
 def test_headers_that_were_not_all_read_prove_nothing_missing() -> None:
     assert breaking(found(without(WHOLE, ".shared_experts."), None, complete=False)) == []
+
+
+@pytest.mark.parametrize("names", [("model.norm.weight",), (), ("layers.0.mlp.experts.0.w1.weight", "blocks.3.ffn.w1")])
+@pytest.mark.parametrize("complete", [True, False])
+def test_headers_that_tell_of_no_layer_are_no_clean_bill(names: tuple[str, ...], complete: bool) -> None:
+    report = found(dict.fromkeys(names, ("BF16", (256, 256))), None, complete=complete)
+    finding = only(report, RULE)
+    assert (finding.severity, finding.confidence, finding.layers) == ("warning", "likely", "3-4")
+    assert "shows no expert of its layers by a name that is known here" in finding.message
+    assert f"tensors: {len(names)})" in finding.message
+    assert report.verdict == "fuses"
+
+
+def test_no_file_is_told_once() -> None:
+    finding = only(found({}, None, problems=(Problem(kind="no_files", file="", message="there is none"),)), RULE)
+    assert finding.message.startswith("There is no safetensors file, and so nothing was compared. Loading ends")
+
+
+def test_a_checkpoint_of_which_one_layer_is_there_was_compared() -> None:
+    assert not of(found(without(WHOLE, "layers.4."), None), RULE)

@@ -16,6 +16,7 @@ CONFIG = {
     "hidden_size": HIDDEN,
     "moe_intermediate_size": 2048,
     "n_routed_experts": 4,
+    "num_nextn_predict_layers": 0,
     "quantization_config": FP8_BLOCK,
 }
 WHOLE = {"Prefer": "wait=60"}

@@ -1,6 +1,7 @@
 """The headers of a checkpoint, wherever it is: all of them, or as few as show how each kind of layer is stored."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Final, Literal
 
 from fse_core.errors import InputError
@@ -44,7 +45,7 @@ class _Collection:
         index = self._small_index()
         if index is None and INDEX_FILE in self.place.sizes:
             if found(sorted(self.present), kinds, self._one):
-                return reconciled(self.read, None, self.present, complete=False)
+                return replace(reconciled(self.read, None, self.present, complete=False), anchored=False)
             index = self._index()
         if index is None:
             return self._full(None) if len(self.present) <= 1 else self._searched(kinds)

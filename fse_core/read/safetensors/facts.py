@@ -74,7 +74,8 @@ class Problem:
 class Headers:
     """The headers that were read. Where they are not `complete`, a tensor that is not here may still be there.
 
-    `listed` is where the index says that each tensor is; None where there is no index, or it was not read.
+    `listed` is where the index says that each tensor is; None where there is no index, or it was not read. `anchored`:
+    all files that were read are known to be loaded; an index that was not read might leave one out.
     """
 
     tensors: Mapping[str, Tensor]
@@ -82,6 +83,7 @@ class Headers:
     problems: tuple[Problem, ...] = ()
     complete: bool = True
     listed: Mapping[str, str] | None = None
+    anchored: bool = True
 
     @cached_property
     def kept(self) -> dict[str, Any]:
@@ -96,4 +98,16 @@ class Headers:
             role = role_of(name)
             if role is not None:
                 found.setdefault(role.head, []).append((role, tensor))
+        return {head: tuple(members) for head, members in found.items()}
+
+    @cached_property
+    def listed_by_head(self) -> Mapping[str, tuple[tuple[Role, str], ...]]:
+        """The tensors of experts that the index names, in the same way; those are left out that a file which was read
+        does not have.
+        """
+        found: dict[str, list[tuple[Role, str]]] = {}
+        for name, file in (self.listed or {}).items():
+            role = role_of(name)
+            if role is not None and (file not in self.files or name in self.tensors):
+                found.setdefault(role.head, []).append((role, name))
         return {head: tuple(members) for head, members in found.items()}

@@ -40,11 +40,18 @@ Expert = Mapping[Kind, Projection]
 
 @dataclass(frozen=True, kw_only=True)
 class LayerTensors:
-    """A layer's experts as they are stored. `routed` is by the expert's number, None where tensors hold all of them."""
+    """A layer's experts as they are stored. `routed` is by the expert's number, None where tensors hold all of them.
+
+    read: which of the routed experts were read, None where all were; the others are named by the index, and taken to be
+        stored like those. shared_read: the same of the shared one. whole: it is known which routed experts there are.
+    """
 
     head: str
     routed: Mapping[int | None, Expert]
     shared: Expert
+    read: frozenset[int | None] | None = None
+    shared_read: bool = True
+    whole: bool = True
 
     @cached_property
     def alike(self) -> tuple[tuple[int | None, ...], ...]:
@@ -55,10 +62,20 @@ class LayerTensors:
             groups.setdefault(key, []).append(number)
         return tuple(tuple(group) for group in sorted(groups.values(), key=len, reverse=True))
 
+    def seen(self, *numbers: int | None) -> bool:
+        """Whether any of these routed experts was read."""
+        return self.read is None or not self.read.isdisjoint(numbers)
+
     @property
     def usual(self) -> Expert | None:
         """A routed expert as most are stored."""
         return self.routed[self.alike[0][0]] if self.alike else None
+
+
+def is_whole(expert: Expert) -> bool:
+    """Whether no projection lacks what another has, as one does in a file that ends in the middle of an expert."""
+    leaves = {frozenset(projection.parts) for projection in expert.values()}
+    return "down" in expert and ("up" in expert or "gate_up" in expert) and len(leaves) == 1
 
 
 def layer_tensors(headers: Headers, layer: LayerName) -> LayerTensors | None:
@@ -79,12 +96,13 @@ def _layer_tensors(head: str, members: tuple[tuple[Role, Tensor], ...]) -> Layer
             routed.setdefault(role.expert, []).append((role, tensor))
     return LayerTensors(
         head=head,
-        routed={number: _expert(found) for number, found in sorted(routed.items(), key=lambda item: item[0] or 0)},
-        shared=_expert(member for member in members if member[0].shared),
+        routed={number: expert_of(found) for number, found in sorted(routed.items(), key=lambda item: item[0] or 0)},
+        shared=expert_of(member for member in members if member[0].shared),
     )
 
 
-def _expert(members: Iterable[tuple[Role, Tensor]]) -> Expert:
+def expert_of(members: Iterable[tuple[Role, Tensor]]) -> Expert:
+    """Its tensors by projection."""
     parts: dict[Kind, tuple[str, dict[str, Tensor]]] = {}
     for role, tensor in members:
         parts.setdefault(role.kind, (role.projection, {}))[1][role.leaf] = tensor

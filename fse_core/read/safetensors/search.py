@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from fse_core.read.safetensors.facts import Header, Headers, Tensor
-from fse_core.read.safetensors.layer import Expert, LayerTensors, layer_tensors
+from fse_core.read.safetensors.layer import LayerTensors, is_whole, layer_tensors
 from fse_core.read.safetensors.names import LayerName, head_of
 from fse_core.read.safetensors.sample import Kinds
 
@@ -127,13 +127,5 @@ def _by_text(number: int) -> str:
 
 
 def _whole(layer: LayerTensors) -> bool:
-    """Whether one routed expert and the shared one are there with all their parts.
-
-    A file may end in the middle of an expert: one is whole if its projections have the same leaves.
-    """
-    return _is_whole(layer.shared) and any(_is_whole(expert) for expert in layer.routed.values())
-
-
-def _is_whole(expert: Expert) -> bool:
-    leaves = {frozenset(projection.parts) for projection in expert.values()}
-    return "down" in expert and ("up" in expert or "gate_up" in expert) and len(leaves) == 1
+    """Whether one routed expert and the shared one are there with all their parts."""
+    return is_whole(layer.shared) and any(is_whole(expert) for expert in layer.routed.values())

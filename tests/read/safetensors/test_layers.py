@@ -205,6 +205,12 @@ def test_layers_that_are_decided_about_alike_are_one_kind() -> None:
     assert [[name.number for name in kind] for kind in kinds] == [[5, 6, 8], [7], [9]]
 
 
+def test_a_reason_that_names_its_layer_makes_no_kind_of_its_own() -> None:
+    apart = [Decision(decision="separate", reason=f"excluded at model.layers.{n}.mlp") for n in range(5, 9)]
+    layers = [layer(f"model.layers.{n}.mlp", n, decision=how) for n, how in enumerate(apart, 5)]
+    assert [[name.number for name in kind] for kind in layer_kinds(layers)] == [[5, 6, 7, 8]]
+
+
 def test_as_few_files_as_show_each_kind() -> None:
     tensors = dict.fromkeys(expert("model.layers.4.mlp.experts.1", 2, 2), "b")
     tensors |= dict.fromkeys(expert("model.layers.4.mlp.experts.0", 2, 2), "a")
