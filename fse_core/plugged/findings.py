@@ -57,11 +57,10 @@ def _holds(facts: Facts, plans: Mapping[Place, Plan | None], rule: Rule, hit: Hi
     if plan.online is not None:
         fault = known_fault.fault_of(facts, rule.id, hit.evidence)
         return not (rule.mended_by_quantizing or (fault is not None and fault.mended_by_quantizing))
-    if hit.consequence in BREAKING and any(
-        name.startswith(f"{one.shared}.") for one in hit.layers for name in plan.left_out
-    ):
+    left_out = {name.rpartition(".")[0] for name in plan.left_out}
+    if hit.consequence in BREAKING and all(one.shared in left_out for one in hit.layers):
         return False  # they are built as they are stored
-    return plan.refused is None or not (rule.about_slots or rule.ends_with_fusion)
+    return plan.refused is None or not rule.ends_with_fusion
 
 
 def of_plugin(facts: Facts, parts: Sequence[Planned], options: Options) -> Iterator[Finding]:

@@ -92,13 +92,15 @@ class Judge:
     def _is_plain_unheard(self, layer: Layer) -> bool:
         """Whether the shared expert is stored in full precision and the release does not hear it.
 
-        By the headers, else by what the config means.
+        By its own headers, by those of the layers that were looked at where these are others, else by what the config
+        means.
         """
         meant = self.facts.stored(self.part, layer)
         said = meant is not None and meant.shared == PLAIN
         if said and meant is not None and meant.heard:
             return False
-        return stored.full_precision(self.stored) if self.stored else said and meant is not None and meant.sure
+        seen = tuple(one for one in self.stored if one[0].prefix == layer.prefix) or self.stored
+        return stored.full_precision(seen) if seen else said and meant is not None and meant.sure
 
     def _whatever_is_stored(self) -> Iterator[str]:
         target = self.target

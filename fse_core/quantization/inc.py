@@ -1,5 +1,6 @@
 """INCConfig: Intel Neural Compressor, which reads auto-round checkpoints."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Self
@@ -61,11 +62,24 @@ class Inc(Quantization):
 
 
 def _left_out(fields: Fields) -> Iterator[str]:
+    """As entries of a list. What is to be a regular expression and is none, the release passes over."""
     extra = fields.get("extra_config")
     for key, value in extra.items() if isinstance(extra, dict) else ():
         bits = value.get("bits") if isinstance(value, dict) else None
-        if isinstance(bits, int) and bits >= 16:
-            yield f"re:.*(?:{key})" if _REGULAR.intersection(key) else key
+        if not isinstance(bits, int | float) or bits < 16:
+            continue
+        if not _REGULAR.intersection(key):
+            yield key
+        elif _is_regular(key):
+            yield f"re:.*(?:{key})"
+
+
+def _is_regular(key: str) -> bool:
+    try:
+        re.compile(key)
+    except re.error:
+        return False
+    return True
 
 
 CLASS = Inc

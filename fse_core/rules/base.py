@@ -221,7 +221,7 @@ class Rule:
 
     about_slots: what it says hangs on the slots being loaded at all, so that a known fault which surely breaks that
         makes it moot.
-    ends_with_fusion: it says nothing of a model whose fusion is off; so does what is about slots.
+    ends_with_fusion: it says nothing of a model whose fusion is off.
     counts_unsure: what breaks a model by it is not to be risked, though it may be only likely.
     mended_by_quantizing: it is no trouble for shared experts that are quantized while they load.
     about_gain: whether it tells what fusion is good for, which is moot where an error is told of the same layers.

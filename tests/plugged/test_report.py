@@ -7,12 +7,14 @@ from typing import Any
 
 import pytest
 
+from conformance.checkpoints import tensors
 from conformance.plugin import predicted, record
 from conformance.plugin.beyond import BEYOND
 from conformance.plugin.rows import ROWS
 from fse_core import Target, check
 from fse_core.errors import InputError
 from fse_core.grouping import groups
+from fse_core.headers import with_headers
 from fse_core.pipeline import examined
 from fse_core.plugged.judge import planned
 from fse_core.plugged.options import FUSION, read
@@ -205,3 +207,34 @@ def test_a_version_in_a_reason_is_not_taken_for_the_number_of_a_layer() -> None:
     report = check(example("amd--Kimi-K2.5-MXFP4"), Target(vllm="0.24.0", plugin=True, draft=False))
     assert "0.24.0" in (report.layers[0].decision.reason or "")
     assert len(groups(report.layers)) == 1
+
+
+def mixed(row: str, folder: Path) -> Model:
+    """A row's checkpoint, but for its second layer, whose shared expert is stored as its routed ones are."""
+    own, other = CASES[row].checkpoint, CASES["alike-fp8"].checkpoint
+    stored = [one for one in own.tensors() if ".1." not in one.name]
+    tensors.write(folder / "model.safetensors", [*stored, *(one for one in other.tensors() if ".1." in one.name)])
+    (folder / "config.json").write_text(json.dumps(own.config()))
+    return with_headers(read_model(str(folder)), "full", ())
+
+
+@pytest.mark.parametrize("release", ["0.28.0", "0.33.0"])
+def test_of_layers_that_are_stored_unlike_each_is_built_as_it_is_stored(release: str, tmp_path: Path) -> None:
+    model, target = mixed("fp8-unlisted", tmp_path), Target(vllm=release, gfx="gfx950", draft=False)
+    report, facts = examined(model, target)
+    plan = planned(report, facts, facts.parts[0], read({FUSION: "1"}))
+    assert plan is not None
+    assert plan.refused is not None
+    assert {name.rpartition(".")[0] for name in plan.left_out} == {"model.layers.0.mlp.shared_experts"}
+    with_it = check(model, replace(target, plugin=True))
+    assert {layer.decision.decision for layer in with_it.layers} == {"separate"}
+    assert not [one for one in with_it.findings if one.severity == "error"]
+
+
+@pytest.mark.parametrize("release", ["0.29.0", "0.33.0"])
+def test_what_fails_without_fusion_fails_with_the_plugin_too(release: str, tmp_path: Path) -> None:
+    model = mixed("fp8-plain", tmp_path)
+    report = check(model, Target(vllm=release, gfx="gfx950", draft=False, plugin=True))
+    assert {layer.decision.decision for layer in report.layers} == {"separate"}
+    told = [(one.rule, one.consequence, one.layers) for one in report.findings if one.severity == "error"]
+    assert told == [("FSE102", "load_fails", "1")]

@@ -223,6 +223,7 @@ AUTO_ROUND: dict[str, Any] = {
         {".*shared_experts.*": {"bits": 16}},
         {name: {"bits": 16, "data_type": "float"} for name in LISTED},
         {name.removeprefix("model."): {"bits": 16} for name in LISTED},
+        {"*mlp*": {"bits": 16}, ".*shared_experts.*": {"bits": 16}},  # the first is no regular expression
     ],
 )
 def test_auto_round_leaves_16_bits_by_pattern_name_or_its_end(extra: dict[str, Any]) -> None:

@@ -204,7 +204,10 @@ SITUATIONS = [
     _clamp("AITER keeps it on gfx950", None, V4, target={"gfx": "gfx950", "draft": False}, silent=True),
     _clamp("MXFP4 on gfx942 is not AITER's", QUARK_MXFP4, V4, target={"vllm": "0.28.0", "draft": False}, silent=True),
     _clamp(
-        "an endless clamp", None, {**V4, "swiglu_limit": float("inf")}, target={"vllm": "0.29.0", "draft": False},
+        "an endless clamp",
+        None,
+        {**V4, "swiglu_limit": float("inf")},
+        target={"vllm": "0.29.0", "draft": False},
         silent=True,
     ),
     _clamp("no clamp", None, {**V4, "swiglu_limit": 0}, target={"vllm": "0.29.0", "draft": False}, silent=True),
