@@ -208,8 +208,14 @@ def _copy_through_buffer(source: int, start: int, end: int, file: Sink, name: st
         start += count
 
 
-def remove_tree(folder: Path) -> None:
-    """Removes a folder of files."""
-    for name in sorted(os.listdir(folder)):
+def remove_tree(folder: Path, last: str) -> None:
+    """Removes a folder of files, `last` after the others. From then on another process may have made a new one there,
+    which stays.
+    """
+    for name in sorted(os.listdir(folder), key=lambda name: (name == last, name)):
         os.unlink(folder / name)
-    os.rmdir(folder)
+    try:
+        os.rmdir(folder)
+    except OSError as error:
+        if error.errno not in (errno.ENOENT, errno.ENOTEMPTY, errno.EEXIST):
+            raise

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeGuard
 from fse_core.convert import disk
 from fse_core.convert.checkpoint import JOURNAL
 from fse_core.convert.disk import CannotWrite
-from fse_core.convert.lock import Lock, locked
+from fse_core.convert.lock import NAME, Lock, locked
 from fse_core.convert.shard import Record
 
 FOLDER: Final = JOURNAL
@@ -75,7 +75,7 @@ class Journal:
 
     def remove(self) -> None:
         """All is done."""
-        disk.remove_tree(self.folder)
+        disk.remove_tree(self.folder, NAME)
         disk.sync_folder(self.out)
 
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from fse_core.convert.disk import CannotWrite, make_folder
 
-_NAME: Final = "lock"
+NAME: Final = "lock"
 _LONGEST: Final = 400
 _PATIENCE: Final = 2.0
 """Seconds in which what is left of a process that was ended lets go."""
@@ -53,7 +53,7 @@ def _taken(folder: Path, out: Path) -> int:
     while True:
         make_folder(folder)
         try:
-            file = os.open(folder / _NAME, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+            file = os.open(folder / NAME, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
         except FileNotFoundError:  # the folder went away with the conversion that had it
             continue
         try:
@@ -68,9 +68,11 @@ def _taken(folder: Path, out: Path) -> int:
         except BaseException:
             os.close(file)
             raise
-        if _is_named(file, folder / _NAME):
+        if _is_named(file, folder / NAME):
             return file
         os.close(file)
+        if time.monotonic() > until:
+            raise CannotWrite(str(out), f"cannot be kept to one conversion: {folder / NAME} is ever another file")
 
 
 def _is_named(file: int, path: Path) -> bool:

@@ -204,3 +204,27 @@ def test_a_parent_that_is_killed(
     run(make_plan(large), out, Counter())
     until(lambda: not children(process))
     assert tree(out) == expected
+
+
+def test_another_may_take_the_lock_while_what_is_done_is_cleared_away(
+    large: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out, remove = tmp_path / "out", os.rmdir
+
+    def rmdir(folder: Path) -> None:
+        (folder / lock.NAME).touch()  # as by one that waited for it
+        remove(folder)
+
+    with monkeypatch.context() as patched:
+        patched.setattr("fse_core.convert.disk.os.rmdir", rmdir)
+        run(make_plan(large), out, Counter())
+    assert [path.name for path in (out / FOLDER).iterdir()] == [lock.NAME]
+    run(make_plan(large), out, Counter())
+    assert not (out / FOLDER).exists()
+
+
+def test_where_files_are_ever_others_the_lock_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lock, "_PATIENCE", 0.1)
+    monkeypatch.setattr("fse_core.convert.lock.os.path.samestat", lambda *_: False)
+    with pytest.raises(CannotWrite, match="is ever another file"), lock.locked(tmp_path / "journal", tmp_path):
+        raise AssertionError("it has been taken")
