@@ -15,6 +15,10 @@ _SAY = ("echo", "printf", "cat", "grep", "tee", "which", "type", "man", "pkill",
 """Commands whose words are not carried out."""
 _DEEPEST = 16
 _MOST_WORDS = 4096
+_LONGEST = 1 << 16
+"""The words of a command, with those around it."""
+_MOST_READ, _LEAST = 1 << 23, 1 << 10
+"""Characters of texts that are in one another, all together, and what the shortest of them counts as."""
 _FILES = ("vllm/entrypoints/openai/api_server.py", "vllm/entrypoints/api_server.py")
 _SERVES = ("vllm-openai", "vllm-fse-rocm")
 """Images whose entry point is `vllm serve`, or the module that does the same."""
@@ -42,17 +46,35 @@ class Command:
     problems: tuple[Problem, ...] = ()
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Nesting:
+    """How deep in others a text or command is, and what is `left` to read. A text may hold itself, several times."""
+
+    depth: int = 0
+    left: list[int] = field(default_factory=lambda: [_MOST_READ])
+
+    def inner(self) -> "_Nesting":
+        return replace(self, depth=self.depth + 1)
+
+    def take(self, text: str) -> None:
+        """InputError where it is too much."""
+        self.left[0] -= max(len(text), _LEAST)
+        if self.left[0] < 0:
+            raise InputError("the command", "holds too many texts that a shell reads, one in the other")
+
+
 def from_text(text: str, inherited: Collection[str] = ()) -> Command:
     """The first command in the text that serves a model. InputError where there is none.
 
     inherited: the variables that a script finds exported when it begins.
     """
-    return _from_script(text, Seen(), inherited, 0)
+    return _from_script(text, Seen(), inherited, _Nesting())
 
 
-def _from_script(text: str, outer: Seen, inherited: Collection[str], depth: int) -> Command:
+def _from_script(text: str, outer: Seen, inherited: Collection[str], nesting: _Nesting) -> Command:
     """One that is in others has been given `outer`'s variables."""
-    if depth == 0 and manifest.is_manifest(text):
+    nesting.take(text)
+    if nesting.depth == 0 and manifest.is_manifest(text):
         return _of_manifest(text)
     first: Command | None = None
     wrong: InputError | None = None
@@ -60,8 +82,9 @@ def _from_script(text: str, outer: Seen, inherited: Collection[str], depth: int)
     for given in shell.read(text, outer.exported, frozenset(inherited) - outer.removed).commands:
         seen = given.seen
         try:
-            removed = seen.removed | (outer.removed - set(seen.exported))
-            found = _found(given.words, replace(seen, removed=removed), inherited, depth, given.stdin)
+            if outer.removed:
+                seen = replace(seen, removed=seen.removed | (outer.removed - seen.exported.keys()))
+            found = _found(given.words, seen, inherited, nesting, given.stdin)
         except InputError as error:
             wrong = wrong or error
             continue
@@ -79,7 +102,7 @@ def _of_manifest(text: str) -> Command:
     wrong: InputError | None = None
     for container in manifest.containers(text):
         try:
-            found.append(_in_container(container, Wrapped(Seen()), 0))
+            found.append(_in_container(container, Wrapped(Seen()), _Nesting()))
         except InputError as error:
             wrong = wrong or error
     if not found:
@@ -94,7 +117,7 @@ def _several(count: int) -> Problem:
 
 def from_words(words: Sequence[str], inherited: Collection[str] = ()) -> Command:
     """The command that these words are, as a shell split them."""
-    found = _found(list(words), Seen(), inherited, 0)
+    found = _found(list(words), Seen(), inherited, _Nesting())
     if found is None:
         what = "is no `vllm serve`, and no module of vLLM that serves"
         raise InputError("the command", f"{what}; of models, only one is looked at")
@@ -107,11 +130,13 @@ def is_command(words: Sequence[str]) -> bool:
 
 
 def _found(
-    words: list[str], seen: Seen, inherited: Collection[str], depth: int, stdin: str | None = None
+    words: list[str], seen: Seen, inherited: Collection[str], nesting: _Nesting, stdin: str | None = None
 ) -> Command | None:
     """What the words serve, through any wrapper (env, sudo, numactl) before it."""
-    if depth > _DEEPEST:
+    if nesting.depth > _DEEPEST:
         raise InputError("the command", f"is wrapped more than {_DEEPEST} times")
+    if len(words) > _LONGEST:
+        raise InputError("the command", f"has more than {_LONGEST} words")
     wrapped = Wrapped(seen)
     if next((word for word in words if shell.assignment(word) is None), "").rpartition("/")[2] in _SAY:
         return None
@@ -120,11 +145,11 @@ def _found(
     while at < len(words):
         container = _container(words, at, wrapped, stdin)
         if container is not None:
-            return _in_container(container, wrapped, depth)
+            return _in_container(container, wrapped, nesting)
         inner, operand = shells.script_of(words, at, stdin, wrapped)
         if inner is not None:
             known = () if wrapped.bare else inherited
-            return _alone(_from_script(inner, wrapped.seen(), known, depth + 1), wrapped)
+            return _alone(_from_script(inner, wrapped.seen(), known, nesting.inner()), wrapped)
         script = script or operand
         start = _arguments(words, at)
         if start is not None:
@@ -176,13 +201,13 @@ def _arguments(words: list[str], at: int) -> int | None:
     return at + 2 if words[at] == "-m" and words[at + 1 : at + 2] and words[at + 1] in MODULES else None
 
 
-def _in_container(container: docker.Container, wrapped: Wrapped, depth: int) -> Command:
+def _in_container(container: docker.Container, wrapped: Wrapped, nesting: _Nesting) -> Command:
     seen = wrapped.seen()
     outside = seen.exported
     passed = tuple(name for name in container.passed if name not in outside and name not in seen.removed)
     variables = {name: outside[name] for name in container.passed if name in outside} | dict(container.variables)
     words = [*(() if container.entry_point is None else (container.entry_point,)), *container.words]
-    found = _found(words, Seen(exported=variables), (), depth + 1) if words else None
+    found = _found(words, Seen(exported=variables), (), nesting.inner()) if words else None
     if found is None:
         found = replace(_by_entry_point(container, words), variables=variables)
     files = tuple(

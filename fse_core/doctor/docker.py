@@ -7,12 +7,15 @@ from dataclasses import dataclass, field, replace
 from fse_core.doctor.shell import assignment
 from fse_core.errors import InputError
 
-_PROGRAMS = ("docker", "podman", "nerdctl")
+_PROGRAMS = ("docker", "docker-compose", "podman", "podman-compose", "nerdctl")
+_NEAR = 16
+"""Among so many words after one of these is what it is to do: options for all of its commands come before that."""
 _SWITCHES = frozenset(
     (
         "--rm", "--detach", "--interactive", "--tty", "--init", "--privileged", "--read-only", "--publish-all",
         "--no-healthcheck", "--oom-kill-disable", "--sig-proxy", "--disable-content-trust", "--quiet", "--no-hosts",
-        "--replace", "--tls-verify", "--http-proxy",
+        "--replace", "--tls-verify", "--http-proxy", "--build", "--no-deps", "--no-TTY", "--quiet-build",
+        "--quiet-pull", "--remove-orphans", "--service-ports", "--use-aliases",
     )
 )  # fmt: skip
 _SHORT_SWITCHES = frozenset("ditPqT")
@@ -51,12 +54,19 @@ def version_of(image: str) -> str | None:
 
 def is_run(words: Sequence[str], at: int) -> bool:
     """Whether a `docker run` begins there."""
-    return words[at].rpartition("/")[2] in _PROGRAMS and "run" in words[at + 1 : at + 3]
+    return _verb(words, at) == "run"
 
 
 def is_exec(words: Sequence[str], at: int) -> bool:
     """Whether a `docker exec` begins there."""
-    return words[at].rpartition("/")[2] in _PROGRAMS and "exec" in words[at + 1 : at + 3]
+    return _verb(words, at) == "exec"
+
+
+def _verb(words: Sequence[str], at: int) -> str | None:
+    """What the program at `at` is to do, where it is one of these."""
+    if words[at].rpartition("/")[2] not in _PROGRAMS:
+        return None
+    return next((word for word in words[at + 1 : at + _NEAR] if word in ("run", "exec")), None)
 
 
 def read_exec(words: Sequence[str]) -> Container:

@@ -97,7 +97,7 @@ def _asked(
     """What is served: by the command, or by what the log says of itself. Options that are given say otherwise."""
     if command is not None:
         return served(command, target)
-    if question.target or "arguments" not in logged_facts:
+    if question.target.keys() - {"plugin"} or "arguments" not in logged_facts:
         return None
     return logged(logged_facts["arguments"], target)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 _PLAIN = re.compile(r"[^,\[\]{}\"'&*!|>%@`#][^,\[\]{}]*")
-_KEY = re.compile(r"[^,\[\]{}\"':&*!|>%@`#-][^,\[\]{}:]*?(?=\s*:(?:\s|$))")
+_KEY = re.compile(r"[^,\[\]{}\"':&*!|>%@`#-][^,\[\]{}:]*(?=:(?:\s|$))")
 _DOUBLE = re.compile(r'"(?:[^"\\]|\\.)*"')
 _SINGLE = re.compile(r"'(?:[^']|'')*'")
 _SPACE = re.compile(r"\s*")
@@ -74,7 +74,7 @@ def _mapping(text: str, at: int, scalar: Callable[[str], Any], depth: int) -> tu
         plain = _KEY.match(text, at) if quoted is None else None
         if quoted is None and plain is None:
             raise NotFlow
-        key, at = quoted if quoted is not None else (plain[0], plain.end())  # type: ignore[index, union-attr]
+        key, at = quoted if quoted is not None else (plain[0].rstrip(), plain.end())  # type: ignore[index, union-attr]
         at = _after_space(text, at)
         if text[at : at + 1] != ":":
             raise NotFlow

@@ -24,22 +24,24 @@ def containers(text: str) -> list[Container]:
     return [one for part in _DOCUMENTS.split(text) for one in _among(yaml.read(part, _NAME))]
 
 
-def _among(value: Any) -> Iterator[Container]:
+def _among(value: Any, *, service: bool = False) -> Iterator[Container]:
+    """service: whether it is below Compose's `services`."""
     if isinstance(value, Mapping):
         if isinstance(value.get("image"), str) and not isinstance(value.get("containers"), list):
-            yield _container(value)
+            yield _container(value, service=service)
             return
-        for inner in value.values():
-            yield from _among(inner)
+        for key, inner in value.items():
+            yield from _among(inner, service=service or key == "services")
     elif isinstance(value, list):
         for inner in value:
-            yield from _among(inner)
+            yield from _among(inner, service=service)
 
 
-def _container(given: Mapping[str, Any]) -> Container:
+def _container(given: Mapping[str, Any], *, service: bool) -> Container:
     """Kubernetes' `command` and Compose's `entrypoint` take the place of the image's entry point."""
     compose = "args" not in given and not isinstance(given.get("env"), list)
-    compose = compose and ("entrypoint" in given or "environment" in given or isinstance(given.get("command"), str))
+    told = service or "entrypoint" in given or "environment" in given or isinstance(given.get("command"), str)
+    compose = compose and told
     start = _words(given, "entrypoint" if compose else "command")
     words = _words(given, "command" if compose else "args")
     variables = dict(_variables(given))

@@ -12,6 +12,7 @@ from fse_core.doctor import flags, reprs, words, yaml
 from fse_core.doctor.command import Command
 from fse_core.doctor.result import Launch, Option, Problem
 from fse_core.errors import InputError
+from fse_core.read.values import checked
 from fse_core.target import Target
 
 _SIZES: Final = {
@@ -214,8 +215,10 @@ class _Reading:
 
     def _object(self, name: str) -> Mapping[str, Any] | None:
         text = self.given.get(name)
-        if text is None or isinstance(text, Mapping):
-            return text
+        if text is None:
+            return None
+        if isinstance(text, Mapping):
+            return self._bounded(name, text)
         try:
             value = json.loads(text) if isinstance(text, str) else text
         except (ValueError, RecursionError) as error:
@@ -224,7 +227,15 @@ class _Reading:
         if not isinstance(value, dict):
             self._problem("error", f"--{name.replace('_', '-')}: expected a JSON object")
             return None
-        return value
+        return self._bounded(name, value)
+
+    def _bounded(self, name: str, value: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        """A copy. Nothing is said of a model where it is beyond the bounds of what a config may hold."""
+        try:
+            return checked(value, f"--{name.replace('_', '-')}")
+        except InputError as error:
+            self.unjudged = str(error)
+            return None
 
     def _text(self, name: str) -> str | None:
         """The option's value where it is text. A log may hold anything in its place."""

@@ -12,10 +12,12 @@ from typing import Any
 from fse_core import releases
 from fse_core.errors import InputError
 
-_HUMAN = re.compile(r"(\d+(?:\.\d+)?)([kKmMgGtT])")
+_HUMAN = re.compile(r"(\d{1,99}(?:\.\d{1,99})?)([kKmMgGtT])")
 _POWERS = {"k": 1, "m": 2, "g": 3, "t": 4}
 _LEVELS, _NO_DOTS, _WANTS_MODEL = (0, 12, 0), (0, 13, 0), (0, 17, 0)
 """Since when -O is a level of its own, since when it takes no dots, and since when a model has to be first."""
+_DEEPEST = 256
+"""So deep may the names in a dotted option lead."""
 _TAKES_SPACE = ("0", "1", "2", "3")
 
 
@@ -109,6 +111,8 @@ def _put_together(words: list[str]) -> list[str]:
         if name.endswith("+"):
             name, parsed = name[:-1], value.split(",")
         option, *keys = name.split(".")
+        if len(keys) > _DEEPEST:
+            raise InputError(option, f"is nested more than {_DEEPEST} deep")
         for key in reversed(keys):
             parsed = {key: parsed}
         _merge(objects.setdefault(option, {}), parsed)

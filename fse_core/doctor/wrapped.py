@@ -26,6 +26,8 @@ _SUDO_LONG = frozenset(
     )
 )  # fmt: skip
 _SUDO = "sudo hands on no variable of its caller's, by its usual policy: write them after it, or use sudo -E"
+_NEAR = 32
+"""So near to `srun` its options are looked for."""
 _OURS = ("VLLM_", "FSE_")
 
 
@@ -56,7 +58,18 @@ class Wrapped:
         elif self.begins:
             self.begins = False
             self._through(name)
+            if name == "srun":
+                self._srun(words[at + 1 : at + _NEAR])
         return at + 1
+
+    def _srun(self, words: list[str]) -> None:
+        """Takes in what `srun --export` hands on, which is all where it says so, or is not there."""
+        joined = " ".join(words).replace("--export ", "--export=").split(" ")
+        listed = next((word.partition("=")[2].split(",") for word in joined if word.startswith("--export=")), ["ALL"])
+        if "ALL" not in listed:
+            names = [one for one in listed if one != "NONE" and "=" not in one]
+            self._keep(names, "srun --export hands on nothing else of its caller's")
+        self.own |= dict(pair for one in listed if (pair := assignment(one)) is not None)
 
     def _env(self, words: list[str], at: int) -> int:
         """Takes the options of `env` in, which begin at `at`; where its other words begin.
@@ -99,16 +112,16 @@ class Wrapped:
                 kept = None if "E" in letters[:takes] else kept
                 at += takes == len(letters) - 1
         if kept is not None:
-            self._reset(kept)
+            self._keep(kept, _SUDO)
         return at + (words[at : at + 1] == ["--"])
 
-    def _reset(self, kept: list[str]) -> None:
-        """Without the caller's variables. Those in `kept` that nothing here sets may come from outside."""
+    def _keep(self, kept: list[str], why: str) -> None:
+        """Without the caller's other variables. Those in `kept` that nothing here sets may come from outside."""
         before = self.seen().exported
         lost = sorted(name for name in before if name.startswith(_OURS) and name not in kept)
         named = f" (here: {', '.join(lost)})" if lost else ""
         if lost or not kept:
-            self.tell("warning" if lost else "info", f"{_SUDO}{named}")
+            self.tell("warning" if lost else "info", f"{why}{named}")
         self._strip()
         self.own = {name: before[name] for name in kept if name in before}
         self.passed = tuple(name for name in kept if name not in before)

@@ -12,8 +12,8 @@ from typing import Any
 from fse_core.doctor import flow
 from fse_core.errors import InputError
 
-_KEY = re.compile(r"""("[^"]*"|'[^']*'|[^\s:#'"\[\]{}&*!|>%@`-][^:#]*?|-[^\s:#][^:#]*?)\s*:(?:\s+(.*)|)$""")
-_NUMBERS = ((re.compile(r"[-+]?(0|[1-9]\d*)"), int), (re.compile(r"[-+]?(\d+\.\d*|\.\d+)([eE][-+]\d+)?"), float))
+_KEY = re.compile(r"""("[^"]*"\s*|'[^']*'\s*|[^\s:#'"\[\]{}&*!|>%@`-][^:#]*|-[^\s:#][^:#]*):(?:\s+(.*)|)$""")
+_NUMBERS = ((re.compile(r"[-+]?(0|[1-9]\d{,99})"), int), (re.compile(r"[-+]?(\d+\.\d*|\.\d+)([eE][-+]\d+)?"), float))
 _WORDS: Mapping[str, Any] = {
     **dict.fromkeys(("true", "True", "TRUE", "yes", "Yes", "YES", "on", "On", "ON"), True),
     **dict.fromkeys(("false", "False", "FALSE", "no", "No", "NO", "off", "Off", "OFF"), False),
@@ -23,6 +23,7 @@ _DEEPEST = 64
 """The column at which nothing begins any more."""
 _BEYOND = tuple("&*!|>%@`")
 _INNER_KEY = re.compile(r":(?:\s|$)")
+_DASHES = re.compile(r"(?:- +)*")
 _DASHED = re.compile(r" *-\s+(?=[^|\s])")
 _LITERALS = ("|", "|-")
 
@@ -87,7 +88,7 @@ class _Reader:
             match = _KEY.fullmatch(self.lines[self.at][2])
             if match is None:
                 raise self.refusal("is no plain `key: value`")
-            key, text = match[1].strip("'\""), match[2]
+            key, text = match[1].rstrip().strip("'\""), match[2]
             if text:
                 whole[key] = self._value(text)
                 self.at += 1
@@ -153,8 +154,7 @@ class _Reader:
 def _style(line: str) -> str:
     """What stands for the value of the line's key or item."""
     rest = line.strip(" ")
-    while rest.startswith("- "):
-        rest = rest[2:].lstrip(" ")
+    rest = rest[_DASHES.match(rest).end() :]  # type: ignore[union-attr]
     match = _KEY.fullmatch(rest)
     return rest if match is None else match[2] or ""
 

@@ -242,3 +242,17 @@ def test_a_server_that_starts_again_and_again(capsys: pytest.CaptureFixture[str]
     (problem,) = found["problems"]
     assert problem["severity"] == "warning"
     assert problem["message"].startswith("the same server starts 3 times in the log, first at byte ")
+
+
+def test_that_the_plugin_is_there_may_be_said_of_a_command_and_of_a_log(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    image = f"docker run -e {ON.replace(' ', ' -e ')} vllm/vllm-openai-rocm:v0.31.0 amd/DeepSeek-R1-MXFP4 -tp 8"
+    status, found = doctor(capsys, "--plugin", "--source", R1, "--gfx", "gfx950", image)
+    assert (status, found["report"]["target"]["plugin"], found["report"]["target"]["tp"]) == (0, True, 8)
+    (tmp_path / "log").write_text(
+        "INFO 11-30 13:49:44 [x.py:1] vLLM API server version 0.31.0\n"
+        f"INFO 11-30 13:49:44 [x.py:2] non-default args: {{'model': '{R1}', 'tensor_parallel_size': 8}}\n"
+    )
+    _, found = doctor(capsys, "--plugin", "--gfx", "gfx950", "--log", str(tmp_path / "log"))
+    assert (found["report"]["target"]["plugin"], found["report"]["target"]["tp"]) == (True, 8)

@@ -91,6 +91,11 @@ def test_commands_and_entry_points(container: str, arguments: tuple[str, ...], v
     )
 
 
+def test_a_service_that_has_words_alone() -> None:
+    text = "services:\n  a:\n    image: vllm/vllm-openai-rocm\n    command:\n    - m\n    - -tp=2\n    ports: [80]\n"
+    assert command.from_text(text).arguments == ("m", "-tp=2")
+
+
 def test_what_stands_in_other_objects_is_told() -> None:
     text = "image: vllm/vllm-openai-rocm\nargs: [m]\nenvFrom:\n- configMapRef: {name: x}\n"
     assert command.from_text(text).problems[0].message.startswith("envFrom is not read")

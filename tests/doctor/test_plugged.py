@@ -64,12 +64,38 @@ def test_what_an_image_holds_is_not_known(folder: str) -> None:
     assert reported(asked(line, target={"plugin": True})).verdict == "separate"
 
 
-def test_a_log_with_the_plugins_summary_is_held_against_the_plugin(folder: str) -> None:
+@pytest.mark.parametrize(
+    ("options", "lines"),
+    [
+        ("", ("0 of 2 MoE layers fused: because",)),
+        ("", ("0 of 2 MoE layers fused: because", "1 of 1 MoE layers fused")),  # the second is of a draft
+        (", 'pipeline_parallel_size': 2", ("0 of 1 MoE layers fused: because", "0 of 1 MoE layers fused: because")),
+    ],
+)
+def test_a_log_with_the_plugins_summary_is_held_against_the_plugin(
+    folder: str, options: str, lines: tuple[str, ...]
+) -> None:
     head = "(EngineCore pid=1) INFO 11-30 13:49:44 [api_utils.py:286] "
-    text = f"{head}non-default args: {{'model': '{folder}'}}\n{head}FSE: 0 of 2 MoE layers fused: because\n"
+    text = f"{head}non-default args: {{'model': '{folder}'{options}}}\n"
+    text += "".join(f"{head}FSE: {line}\n" for line in lines)
     tally = Tally()
     tally.read(io.BytesIO(text.encode()))
     machine = Machine(versions={}, gpus=("gfx950",), plugin="absent")
     found = examine(Question(machine=machine, read=read_model, environment={}, vllm="0.28.0"), None, tally, "x.log")
     assert found.log is not None
     assert (found.log.fused, found.log.match) == ("separate", "matches")
+
+
+def test_a_stage_counts_its_own_layers(folder: str) -> None:
+    text = "INFO 11-30 13:49:44 [x.py:1] vLLM API server version 0.28.0\nFSE: 1 of 1 MoE layers fused\n"
+    tally = Tally()
+    tally.read(io.BytesIO(text.encode()))
+    machine = Machine(versions={}, gpus=("gfx950",), plugin="absent")
+    given = {name: value for name, _, value in (one.partition("=") for one in [*ON.split(), ONLINE])}
+    matches = []
+    for target in ({"pp": 2}, {}):
+        question = Question(machine=machine, read=read_model, environment={}, given=given, source=folder, target=target)
+        found = examine(question, None, tally, "x.log")
+        assert found.log is not None
+        matches.append(found.log.match)
+    assert matches == ["matches", "differs"]

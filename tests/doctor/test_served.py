@@ -106,6 +106,10 @@ def test_a_config_file_in_one_word_is_warned_of() -> None:
 
 def test_what_leads_elsewhere_is_not_judged() -> None:
     assert serve("m --model-impl transformers").unjudged is not None
+    long = "9" * 400
+    assert serve(f"m --hf-overrides.swiglu_limit {long}").unjudged == (
+        "--hf-overrides: swiglu_limit: expected an integer of at most 100 digits"
+    )
     assert "eagle3" in messages(serve("m --speculative-config.method eagle3"), "info")[0]
 
 

@@ -88,3 +88,12 @@ def test_a_config_file_without_a_model() -> None:
     for version in ("0.11.1", "0.33.0"):
         with pytest.raises(InputError, match="ValueError: No model specified! Please specify model either as a"):
             words.prepared(["--config", "x.yaml"], load, serve=True, version=version)
+
+
+def test_a_number_that_is_too_long_is_text() -> None:
+    assert prepared("m", "--x.a", "1" * 400 + "k") == ["m", "--x", f'{{"a": "{"1" * 400}k"}}']
+
+
+def test_names_lead_only_so_deep() -> None:
+    with pytest.raises(InputError, match="--x: is nested more than 256 deep"):
+        prepared("m", "--x" + ".a" * 5000, "1")

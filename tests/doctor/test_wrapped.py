@@ -1,6 +1,7 @@
 """What stands before a command decides what it sees: sudo, env, shells, here-documents, other machines, pods."""
 
 import subprocess
+import time
 
 import pytest
 
@@ -23,6 +24,12 @@ SUDO = "sudo hands on no variable of its caller's"
         ("{A}=1 sudo --preserve-env=B,{A} vllm serve m", "1"),
         ("{A}=1 sudo --preserve-env=B vllm serve m", None),
         ("sudo {A}=1 vllm serve m", "1"),
+        ("{A}=1 srun -n 1 vllm serve m", "1"),
+        ("{A}=1 srun -n 1 --export=NONE vllm serve m", None),
+        ("{A}=1 srun --export NONE vllm serve m", None),
+        ("{A}=1 srun --export=B,{A} vllm serve m", "1"),
+        ("{A}=1 srun --export=ALL,B=2 vllm serve m", "1"),
+        ("srun --export={A}=1 vllm serve m", "1"),
         ("sudo -- env {A}=1 vllm serve m", "1"),
         ("sudo -ubob {A}=1 vllm serve m", "1"),
         ("{A}=1 sudo bash -c 'vllm serve m'", None),
@@ -46,6 +53,9 @@ SUDO = "sudo hands on no variable of its caller's"
         ("export {A}=1; docker exec -it -w / box vllm serve m", None),
         ("docker exec -e {A}=1 box bash -lc 'vllm serve m'", "1"),
         ("docker compose exec -T -e {A}=1 svc vllm serve m", "1"),
+        ("{A}=1 docker compose -f a.yaml -f b.yaml exec svc vllm serve m", None),
+        ("{A}=1 docker-compose -f a.yaml run --no-deps svc vllm serve m", None),
+        ("{A}=1 docker -H tcp://host:1 run image vllm serve m", None),
     ],
 )
 @pytest.mark.parametrize("outside", [False, True])
@@ -160,7 +170,19 @@ def test_of_models_one() -> None:
         command.from_words(["org/a", "org/b"])
 
 
-@pytest.mark.parametrize("text", ["sudo " * 100_000, "kubectl " * 100_000, "bash -o " * 100_000, "x <<A " * 20_000])
+@pytest.mark.parametrize(
+    "text",
+    ["sudo " * 100_000, "kubectl " * 100_000, "bash -o " * 100_000, "x <<A " * 20_000, "env " + "-S-i " * 200_000],
+)
 def test_long_texts_take_no_long_time(text: str) -> None:
     with pytest.raises(InputError):
         command.from_text(text)
+
+
+@pytest.mark.parametrize("runs", ["bash -c", "docker run -e V image bash -c"])
+def test_a_text_that_holds_itself_several_times_has_an_end(runs: str) -> None:
+    inner = "; ".join([f'{runs} "$V"'] * 4)
+    began = time.process_time()
+    with pytest.raises(InputError, match="is wrapped more than 16 times"):
+        command.from_text(f"export V='{inner}'\nbash -c \"$V\"")
+    assert time.process_time() - began < 20

@@ -1,5 +1,6 @@
 """The plain part of YAML reads as YAML; the rest is refused by its line."""
 
+import time
 from typing import Any
 
 import pytest
@@ -153,3 +154,19 @@ def test_lists_of_mappings_brackets_and_literal_text() -> None:
         "after": [],
         "items": ["vllm serve m\n", {"key": "in a list\n", "next": 1}],
     }
+
+
+@pytest.mark.parametrize("line", [f"c{' ' * 200_000}d", f"c: {{d{' ' * 200_000}e}}", f"c: {'- ' * 400_000}"])
+def test_long_lines_take_no_long_time(line: str) -> None:
+    began = time.process_time()
+    with pytest.raises(InputError):
+        yaml.read(f"a: b\n{line}\n", "x")
+    assert time.process_time() - began < 5
+
+
+def test_spaces_before_a_colon_are_no_part_of_a_key() -> None:
+    assert yaml.read("a b  : 1\n'c'  : 2\n-d : 3\ne: {f g  : 4}", "x") == {"a b": 1, "c": 2, "-d": 3, "e": {"f g": 4}}
+
+
+def test_what_is_too_long_for_a_number_is_text() -> None:
+    assert yaml.read(f"a: {'1' * 5000}", "x") == {"a": "1" * 5000}

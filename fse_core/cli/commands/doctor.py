@@ -69,8 +69,9 @@ def _run(args: argparse.Namespace) -> int:
         launch = _launch(args)
         given = options.given(args)
     variables = given.pop("environment", {})
-    if launch is not None and given:
-        raise Usage(f"a command says itself how it serves: leave out {_names(given)}")
+    told = {name: value for name, value in given.items() if name != "plugin"}  # which no command tells
+    if launch is not None and told:
+        raise Usage(f"a command says itself how it serves: leave out {_names(told)}")
     try:
         tally = _tally(args.log)
     except InputError as error:

@@ -123,8 +123,10 @@ def _stated(fused: int, count: int, report: Report | None) -> _Verdict:
     why = f"the plugin found {fused} of {count} MoE layers fused"
     if report is None:
         return _Verdict(fused=became, why=why, match="unknown")
-    predicted = sum(layer.decision.decision == "fused" for layer in report.layers if layer.part == "target")
-    if predicted == fused:
+    layers = [layer for layer in report.layers if layer.part == "target"]
+    predicted = sum(layer.decision.decision == "fused" for layer in layers)
+    staged = report.target["pp"] > 1  # each stage counts its own layers
+    if predicted == fused or (staged and predicted * count == fused * len(layers)):
         return _Verdict(fused=became, why=why, match="matches")
     plugged = bool(report.target["plugin"])
     difference = f"{predicted} layers were predicted to fuse {'with' if plugged else 'without'} the plugin, and {why}"

@@ -98,7 +98,9 @@ class Tally:
         if notice.kind in FACTS:
             self._fact(notice, line)
             return
-        if notice.kind == "plugin":
+        if (
+            notice.kind == "plugin" and self.stated is None
+        ):  # a draft's, which is built later, says nothing of the target
             self.stated = stated(notice.text)
         self._count(notice, line)
 
