@@ -42,13 +42,20 @@ def expected(large: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str,
     return tree(out)
 
 
+_INTERRUPTIBLE = (
+    "import os, signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); os.execv(sys.argv[1], sys.argv[1:])"
+)
+"""What is run in the background ignores Ctrl-C, and so would all that it starts."""
+
+
 @pytest.fixture
 def start(large: Path, tmp_path: Path) -> Iterator[Callable[..., "subprocess.Popen[str]"]]:
     """Begins `fse convert` into `out`, in a group of its own as a terminal's."""
     begun: list[subprocess.Popen[str]] = []
 
     def begin(*options: str) -> "subprocess.Popen[str]":
-        words = [*_COMMAND, str(large), "--out", str(tmp_path / "out"), "--device", "cpu", *options]
+        given = [str(large), "--out", str(tmp_path / "out"), "--device", "cpu", *options]
+        words = [sys.executable, "-c", _INTERRUPTIBLE, *_COMMAND, *given]
         process = subprocess.Popen(
             words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
         )

@@ -66,7 +66,8 @@ def test_axe_finds_nothing_serious(browser: Browser, site: str, watch: Watch, ax
 
 
 def whole(page: Page) -> None:
-    """Opens all that is folded, and waits for what comes later."""
+    """Waits for headers that are being read, which renew the page, opens all that is folded, and waits for the rest."""
+    expect(page.get_by_role("progressbar")).to_have_count(0, timeout=20_000)
     for summary in page.locator("details > summary").all():
         summary.click()
     for place in page.locator("[data-lazy]").all():

@@ -161,11 +161,15 @@ def test_the_launch_command_is_copied(page: Page) -> None:
     page.goto("/models/org/fused?tp=2&ep=true&env=VLLM_ROCM_USE_AITER_MOE=true")
     page.get_by_role("button", name="Copy the launch command").click()
     expect(page.get_by_role("button", name="Copied")).to_be_visible()
-    assert page.evaluate("navigator.clipboard.readText()") == (
+    copied = page.evaluate("navigator.clipboard.readText()")
+    commit = re.search(r"--revision ([0-9a-f]{40})", copied)
+    assert commit is not None
+    assert copied == (
         "VLLM_ROCM_USE_AITER=1 \\\n"
         "VLLM_ROCM_USE_AITER_MOE=true \\\n"
         "VLLM_ROCM_USE_AITER_FUSION_SHARED_EXPERTS=1 \\\n"
         "vllm serve org/fused \\\n"
+        f"  --revision {commit[1]} \\\n"
         "  --tensor-parallel-size 2 \\\n"
         "  --enable-expert-parallel"
     )
