@@ -66,8 +66,11 @@ def questions() -> Iterator[Question]:
 
 
 def some() -> Iterator[Question]:
-    """One of each checkpoint: the last rank of the largest size."""
-    yield from (Question(tiny=tiny, tp=SIZES[-1], rank=SIZES[-1] - 1) for tiny in loadable())
+    """One of each family and scheme, with two shared experts where it takes them: the last rank of the largest size."""
+    chosen = (
+        tiny for tiny in loadable() if tiny.shared == 2 or tiny.width != WIDTH or not COMPARED[tiny.family].several
+    )
+    yield from (Question(tiny=tiny, tp=SIZES[-1], rank=SIZES[-1] - 1) for tiny in chosen)
     yield from map(_alone, odd())
 
 
