@@ -9,9 +9,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from fse_core import releases
+from fse_core import pipeline, releases
 from fse_core.errors import InputError
-from fse_core.plugged.report import examined
 from fse_core.read.model import Model
 from fse_core.report import Finding, Fix, Report
 from fse_core.target import Target
@@ -25,12 +24,20 @@ _WORSE: Final = ("undecided", "fails", "breaks")
 
 def run(model: Model, target: Target) -> Report:
     """See `fse_core.check`."""
-    report = examined(model, target)
+    report = _examined(model, target)
     if not any(fix.kind == "release" for finding in report.findings for fix in finding.fixes):
         return report
     asked = _Asked(model, target, report)
     findings = (replace(finding, fixes=tuple(asked.kept(finding))) for finding in report.findings)
     return replace(report, findings=tuple(findings))
+
+
+def _examined(model: Model, target: Target, patience: float | None = None) -> Report:
+    if target.plugin:
+        from fse_core.plugged.report import examined  # which a check without the plugin need not wait for
+
+        return examined(model, target, patience=patience)
+    return pipeline.examined(model, target, patience=patience)[0]
 
 
 class _Asked:
@@ -72,7 +79,7 @@ class _Asked:
         if version not in self._reports:
             try:
                 target = replace(self._target, vllm=version)
-                self._reports[version] = examined(self._model, target, patience=_PATIENCE)
+                self._reports[version] = _examined(self._model, target, _PATIENCE)
             except InputError:
                 self._reports[version] = None
         return self._reports[version]
