@@ -1,18 +1,19 @@
 """`fse`: the command line. It turns options into questions and errors into exit statuses, and knows nothing else."""
 
 import argparse
+import gc
 import os
 import sys
 from collections.abc import Sequence
 
-from fse_core.cli import statuses
-from fse_core.cli.commands import all_commands
+from fse_core.cli import commands, statuses
 from fse_core.cli.console import complain, write
 from fse_core.cli.usage import Usage
 
 
 def run() -> None:
     """The console script."""
+    gc.set_threshold(100_000)  # most of a run is imports, in which hardly anything is garbage
     sys.exit(main())
 
 
@@ -31,8 +32,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _command(argv: Sequence[str] | None) -> int:
-    parser = build_parser()
-    args = parser.parse_args(argv)
+    words = sys.argv[1:] if argv is None else argv
+    known = commands.names()
+    parser = build_parser(words[:1] if words and words[0] in known else known)
+    args = parser.parse_args(words)
     if args.version:
         return write(_version())
     if args.command is None:
@@ -44,8 +47,8 @@ def _command(argv: Sequence[str] | None) -> int:
     return status
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """The whole command line."""
+def build_parser(names: Sequence[str]) -> argparse.ArgumentParser:
+    """The command line of these commands."""
     parser = argparse.ArgumentParser(
         prog="fse",
         description="Tells which MoE layers a vLLM release on ROCm fuses with their shared experts, and why not.",
@@ -53,7 +56,8 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="store_true", help="the version of fse and the vLLM releases it knows")
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND")
-    for name, command in all_commands().items():
+    for name in names:
+        command = commands.find(name)
         its = subparsers.add_parser(
             name,
             help=command.help,

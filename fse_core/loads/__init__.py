@@ -5,11 +5,3 @@ shapes the parameters have, `experts`, `batched` and `linear` what becomes of on
 layer, `absent` of a layer that has none, and `faults` names what went wrong. What is not known, such as a quantization
 class's parameters, is never guessed: there is then no answer for the layer.
 """
-
-from fse_core.loads.absent import absent
-from fse_core.loads.faults import Cause, Fault, Left, Side
-from fse_core.loads.layer import Built, Loading, loading
-from fse_core.loads.sizes import Sizes, sizes
-from fse_core.loads.ways import Way, way
-
-__all__ = ["Built", "Cause", "Fault", "Left", "Loading", "Side", "Sizes", "Way", "absent", "loading", "sizes", "way"]

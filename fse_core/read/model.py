@@ -2,12 +2,14 @@
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from fse_core.errors import InputError
 from fse_core.read.getters import Fields
-from fse_core.read.safetensors.facts import Headers
 from fse_core.report import Source
+
+if TYPE_CHECKING:
+    from fse_core.read.safetensors.facts import Headers
 
 CONFIG_FILE: Final = "config.json"
 HF_QUANT_FILE: Final = "hf_quant_config.json"
@@ -49,7 +51,7 @@ class Model:
     config: Fields
     hf_quant_config: Fields | None = None
     documents: tuple[Document, ...] = field(default=(), repr=False, compare=False)
-    headers: Headers | None = field(default=None, repr=False, compare=False)
+    headers: "Headers | None" = field(default=None, repr=False, compare=False)
 
     @cached_property
     def text(self) -> Fields:

@@ -3,23 +3,27 @@
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from fse_core.errors import ReleaseRaises
 from fse_core.families.base import Part
 from fse_core.grouping import layer_words
-from fse_core.loads import Built, Loading, absent, loading, sizes, way
+from fse_core.loads.sizes import sizes
+from fse_core.loads.ways import way
 from fse_core.names import Packed
 from fse_core.quantization.base import Quantization, Question
 from fse_core.quantization.fields import PLAIN
 from fse_core.quantization.gate import Gate
 from fse_core.quantization.storage import Stored
 from fse_core.read.model import Model
-from fse_core.read.safetensors.facts import Headers
-from fse_core.read.safetensors.kinds import Place, Shown, shown_layers
 from fse_core.releases.release import Release
 from fse_core.report import Confidence, Consequence, Failure, Fix, Layer, PartName, Severity
 from fse_core.target import Target
+
+if TYPE_CHECKING:  # which only a check with headers needs
+    from fse_core.loads.layer import Built, Loading
+    from fse_core.read.safetensors.facts import Headers
+    from fse_core.read.safetensors.kinds import Place, Shown
 
 K = TypeVar("K", bound=Hashable)
 
@@ -71,7 +75,7 @@ class Facts:
     _kinds: dict[int, tuple[tuple[Layer, ...], dict[int, tuple[Layer, ...]]]] = field(
         default_factory=dict, init=False, repr=False
     )
-    _loadings: dict[tuple[PartName, str, bool], Loading | None] = field(default_factory=dict, init=False, repr=False)
+    _loadings: "dict[tuple[PartName, str, bool], Loading | None]" = field(default_factory=dict, init=False, repr=False)
 
     def question(self, part: PartFacts, layer: Layer) -> Question:
         """What the gate was asked about the layer."""
@@ -124,14 +128,16 @@ class Facts:
         return self._stored[key]
 
     @cached_property
-    def shown(self) -> Mapping[Place, Shown]:
+    def shown(self) -> "Mapping[Place, Shown]":
         """What the headers say of each layer, by part and prefix."""
         headers = self.model.headers
         if headers is None:
             return {}
+        from fse_core.read.safetensors.kinds import shown_layers
+
         return shown_layers(headers, [layer for part in self.parts for layer in part.layers])
 
-    def loading(self, part: PartFacts, layer: Layer, *, apart: bool = False) -> Loading | None:
+    def loading(self, part: PartFacts, layer: Layer, *, apart: bool = False) -> "Loading | None":
         """What loading the layer's experts comes to, as the headers tell; None where that is not known.
 
         `apart`: if the shared expert were a module of its own, whatever was decided.
@@ -144,7 +150,10 @@ class Facts:
             self._loadings[key] = self._loading(headers, part, layer, apart=apart)
         return self._loadings[key]
 
-    def _loading(self, headers: Headers, part: PartFacts, layer: Layer, *, apart: bool) -> Loading | None:
+    def _loading(self, headers: "Headers", part: PartFacts, layer: Layer, *, apart: bool) -> "Loading | None":
+        from fse_core.loads.absent import absent
+        from fse_core.loads.layer import loading
+
         own_way = way(part.part.model_class, self.release)
         count = part.slots.get(layer.prefix, 0)
         numbers = sizes(self.model.text, count, self.target)
@@ -168,8 +177,10 @@ class Facts:
             return None
         return loading(shown.tensors, built, numbers, own_way, complete=headers.complete, anchored=headers.anchored)
 
-    def _built(self, part: PartFacts, layer: Layer, *, slots: int) -> Built | None:
+    def _built(self, part: PartFacts, layer: Layer, *, slots: int) -> "Built | None":
         """What the release makes for the layer's experts, None where that is not known."""
+        from fse_core.loads.layer import Built
+
         quantization, question = part.gate.quantization, self.question(part, layer)
         if quantization is None:
             return Built(routed=PLAIN, slots=slots, shared=(PLAIN, PLAIN))
@@ -255,7 +266,7 @@ def where(layers: tuple[Layer, ...]) -> str:
     return words[0].upper() + words[1:]
 
 
-def _nothing_below(heads: tuple[str, ...], headers: Headers) -> bool:
+def _nothing_below(heads: tuple[str, ...], headers: "Headers") -> bool:
     """Whether no tensor's name begins so: none of those in the headers if all were read, else none of the index."""
     names = headers.tensors if headers.complete else headers.listed
     starts = tuple(f"{head}." for head in heads)

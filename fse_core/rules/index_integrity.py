@@ -13,17 +13,18 @@ Only the headers of the safetensors files show it: this rule is silent without `
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from fse_core.read.safetensors.facts import Headers, Problem, ProblemKind
-from fse_core.read.safetensors.names import role_of
 from fse_core.report import Confidence, Consequence, Layer, Severity
 from fse_core.rules import told
 from fse_core.rules.base import Facts, Hit, Rule
 
+if TYPE_CHECKING:
+    from fse_core.read.safetensors.facts import Headers, Problem, ProblemKind
+
 RULE = Rule(id="FSE130", name="index-integrity", about_slots=True)
 
-_TOLD: Final[Mapping[ProblemKind, tuple[Severity, Confidence, Consequence, str]]] = {
+_TOLD: Final[Mapping["ProblemKind", tuple[Severity, Confidence, Consequence, str]]] = {
     "unreadable_file": ("error", "certain", "load_fails", "Loading ends with the error of its reader."),
     "no_files": ("warning", "likely", "load_fails", "Loading ends where there is no file of another kind, either."),
     "missing_tensor": ("warning", "likely", "silent_corruption", "What is not there stays as it was in memory."),
@@ -34,7 +35,7 @@ _TOLD: Final[Mapping[ProblemKind, tuple[Severity, Confidence, Consequence, str]]
 }
 
 
-_UNSEEN: Final[frozenset[ProblemKind]] = frozenset({"no_files", "missing_file", "unreadable_file"})
+_UNSEEN: Final["frozenset[ProblemKind]"] = frozenset({"no_files", "missing_file", "unreadable_file"})
 """What says already why experts are not seen."""
 
 
@@ -52,18 +53,20 @@ def check(facts: Facts) -> Iterator[Hit]:
         yield from _nothing_seen(facts, headers)
 
 
-def _nothing_seen(facts: Facts, headers: Headers) -> Iterator[Hit]:
+def _nothing_seen(facts: Facts, headers: "Headers") -> Iterator[Hit]:
     """Where no header tells of any of the layers, nothing was compared, which is not to pass for nothing wrong."""
     layers = next((part.layers for part in facts.parts if part.part.part == "target"), ())
     seen = {head.rpartition(".")[2] for head in headers.by_head}
     if layers and not any(str(layer.index) in seen for layer in layers):
         held = f"files: {len(headers.files)}, tensors: {len(headers.tensors)}"
         what = f"shows no expert of its layers by a name that is known here ({held}), and so nothing was compared"
+        from fse_core.read.safetensors.facts import Problem
+
         problem = Problem(kind="missing_tensor", file="", message=what)
         yield _hit(facts, problem, *_TOLD["missing_tensor"])
 
 
-def _missing(facts: Facts, problem: Problem) -> Hit:
+def _missing(facts: Facts, problem: "Problem") -> Hit:
     """Without an index nothing tells the release that a file should be there."""
     headers = facts.model.headers
     refuses = facts.release.has("refuses_missing_files") and headers is not None and headers.listed is not None
@@ -76,13 +79,15 @@ def _missing(facts: Facts, problem: Problem) -> Hit:
     return _hit(facts, problem, "error", "certain" if known else "likely", consequence, then)
 
 
-def _of_experts(problem: Problem) -> bool:
+def _of_experts(problem: "Problem") -> bool:
     """Whether all that is told of is told layer by layer."""
+    from fse_core.read.safetensors.names import role_of
+
     return problem.kind == "missing_tensor" and all(role_of(name) for name in problem.tensors)
 
 
 def _hit(
-    facts: Facts, problem: Problem, severity: Severity, confidence: Confidence, consequence: Consequence, then: str
+    facts: Facts, problem: "Problem", severity: Severity, confidence: Confidence, consequence: Consequence, then: str
 ) -> Hit:
     layers: tuple[Layer, ...] = ()
     if consequence != "none":

@@ -10,7 +10,7 @@ from typing import Final
 
 from fse_core import request
 from fse_core.errors import InputError
-from fse_core.loads import Sizes, sizes
+from fse_core.loads.sizes import Sizes, sizes
 from fse_core.quantization.fp8 import Fp8
 from fse_core.quantization.keys import MXFP4_DYNAMIC, MXFP4_STATIC
 from fse_core.quantization.storage import FP8_BLOCK, FP8_TENSOR

@@ -14,7 +14,7 @@ quantized. The tensors' headers do.
 from collections.abc import Iterator
 from functools import partial
 
-from fse_core.loads import way
+from fse_core.loads.ways import way
 from fse_core.quantization.storage import NVFP4, Storage, Stored
 from fse_core.report import Consequence, Layer
 from fse_core.rules import fixes, told

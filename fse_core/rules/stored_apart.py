@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from fse_core.loads import way
+from fse_core.loads.ways import way
 from fse_core.quantization.storage import MXFP4, PLAIN, Stored
 from fse_core.report import Fix, Layer
 from fse_core.rules import fixes

@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from fse_core.grouping import layer_words
-from fse_core.loads import Cause, Fault
 from fse_core.quantization.storage import PLAIN, Stored
 from fse_core.report import Fix, Layer
 from fse_core.rules import fixes
@@ -13,7 +12,10 @@ from fse_core.rules.base import Facts, Hit, PartFacts, where
 from fse_core.rules.faultwords import message
 from fse_core.rules.stored_apart import entries_of, shown, stored_fixes
 
-_RULES: Final[Mapping[Cause, str]] = {
+if TYPE_CHECKING:
+    from fse_core.loads.faults import Cause, Fault
+
+_RULES: Final[Mapping["Cause", str]] = {
     "scale_shape": "FSE114",
     "scale_missing": "FSE115",
     "scale_name": "FSE116",
@@ -43,7 +45,7 @@ def hits(facts: Facts, rule: str) -> Iterator[Hit]:
             yield _hit(facts, part, replace(fault, sure=sure), tuple(layer for layer, _ in found))
 
 
-def rule_of(facts: Facts, part: PartFacts, layer: Layer, fault: Fault) -> str:
+def rule_of(facts: Facts, part: PartFacts, layer: Layer, fault: "Fault") -> str:
     """The rule that a fault belongs to. One of format goes by what the config says of the layer."""
     if fault.cause != "format":
         return _RULES[fault.cause]
@@ -55,7 +57,7 @@ def rule_of(facts: Facts, part: PartFacts, layer: Layer, fault: Fault) -> str:
     return "FSE103" if facts.release.branches else "FSE101"
 
 
-def _told_apart(facts: Facts, part: PartFacts, layer: Layer, fault: Fault) -> Stored | None:
+def _told_apart(facts: Facts, part: PartFacts, layer: Layer, fault: "Fault") -> Stored | None:
     """What the config says of a fused layer, if it says itself that the shared expert has another format."""
     if fault.cause != "format" or fault.side != "shared" or layer.decision.decision != "fused":
         return None
@@ -63,7 +65,7 @@ def _told_apart(facts: Facts, part: PartFacts, layer: Layer, fault: Fault) -> St
     return None if stored is None or stored.routed == stored.shared else stored
 
 
-def _hit(facts: Facts, part: PartFacts, fault: Fault, layers: tuple[Layer, ...]) -> Hit:
+def _hit(facts: Facts, part: PartFacts, fault: "Fault", layers: tuple[Layer, ...]) -> Hit:
     stored = _told_apart(facts, part, layers[0], fault)
     entries = () if stored is None else entries_of(facts, part, layers)
     fused = layers[0].decision.decision == "fused"
@@ -78,7 +80,7 @@ def _hit(facts: Facts, part: PartFacts, fault: Fault, layers: tuple[Layer, ...])
     )
 
 
-def left(fault: Fault) -> tuple[str, ...]:
+def left(fault: "Fault") -> tuple[str, ...]:
     """The bytes that stay unwritten, as evidence."""
     return tuple(f"{one.parameter}: {one.bytes} of {one.of} bytes unset" for one in fault.left)
 
@@ -96,7 +98,7 @@ def _own(facts: Facts, layer: Layer) -> bool | None:
     return None if shown is None else shown.own
 
 
-def _tensor(facts: Facts, fault: Fault, layers: tuple[Layer, ...]) -> Iterator[str]:
+def _tensor(facts: Facts, fault: "Fault", layers: tuple[Layer, ...]) -> Iterator[str]:
     """The stored tensor that shows it, in the first layer that was read, and its file."""
     first = next((layer for layer in layers if _own(facts, layer)), None)
     if first is None:
@@ -112,7 +114,7 @@ def _tensor(facts: Facts, fault: Fault, layers: tuple[Layer, ...]) -> Iterator[s
 def _fixes(
     facts: Facts,
     part: PartFacts,
-    fault: Fault,
+    fault: "Fault",
     layers: tuple[Layer, ...],
     stored: Stored | None,
     entries: tuple[str, ...],

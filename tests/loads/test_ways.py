@@ -3,8 +3,8 @@
 import pytest
 
 from fse_core import releases
-from fse_core.loads import sizes, way
-from fse_core.loads.ways import Way
+from fse_core.loads.sizes import sizes
+from fse_core.loads.ways import Way, way
 from fse_core.read.getters import Fields
 from fse_core.target import Target
 

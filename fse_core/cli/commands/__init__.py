@@ -3,7 +3,7 @@
 import argparse
 import importlib
 import pkgutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 
@@ -18,7 +18,12 @@ class Command:
     run: Callable[[argparse.Namespace], int]
 
 
-def all_commands() -> Mapping[str, Command]:
-    """All of them, by name."""
-    names = sorted(info.name for info in pkgutil.iter_modules(__path__))
-    return {name: importlib.import_module(f"{__name__}.{name}").COMMAND for name in names}
+def names() -> Sequence[str]:
+    """What there is."""
+    return sorted(info.name for info in pkgutil.iter_modules(__path__))
+
+
+def find(name: str) -> Command:
+    """The command of this name, which is one of `names`."""
+    command: Command = importlib.import_module(f"{__name__}.{name}").COMMAND
+    return command

@@ -23,6 +23,7 @@ def _add_options(parser: argparse.ArgumentParser) -> None:
 
 def _run(args: argparse.Namespace) -> int:
     from fse_core.cli import build_parser
+    from fse_core.cli.commands import names
     from fse_core.cli.shells import described
     from fse_core.releases import known
     from fse_core.rules.texts import texts
@@ -35,7 +36,7 @@ def _run(args: argparse.Namespace) -> int:
         **{f"check {option}": rules for option in ("--select", "--ignore")},
         **{f"{command} --vllm": releases for command in ("check", "fix", "matrix")},
     }
-    script: str = import_module(f"fse_core.cli.shells.{args.shell}").script(described(build_parser(), more))
+    script: str = import_module(f"fse_core.cli.shells.{args.shell}").script(described(build_parser(names()), more))
     return write(script)
 
 
