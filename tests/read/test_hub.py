@@ -209,7 +209,7 @@ def test_total_deadline(hub: HubServer, where: str, how: dict[str, Any]) -> None
     hub.fail(where, **how)
     start = time.monotonic()
     refused("org/name", "unreachable", "no complete answer within 0.8 s", deadline=0.8)
-    assert time.monotonic() - start < 3
+    assert time.monotonic() - start < 15  # on a busy machine too; without a deadline it takes twice that, or for ever
 
 
 def offline(monkeypatch: pytest.MonkeyPatch) -> None:
