@@ -51,9 +51,11 @@ def _model(row: str) -> Model:
 
 
 def _difference(truth: dict[str, Any], ours: Report, row: str) -> str | None:
+    if len(ours.layers) != truth["layers"] or ours.undecided_reason is not None:
+        return f"{truth['text']}, by ours {ours.verdict}: {ours.undecided_reason}"
     fused = sum(layer.decision.decision == "fused" for layer in ours.layers)
     if fused != truth["fused"]:
-        return f"{truth['text']}, by ours {fused} fused ({ours.undecided_reason or ours.verdict})"
+        return f"{truth['text']}, by ours {fused} fused ({ours.verdict})"
     breaks = any(one.confidence == "certain" and one.consequence in RUINOUS for one in ours.findings)
     # A target for what is stored in FP8 is no use in any release, and nothing is promised of it.
     if breaks == truth["sound"] and not row.startswith("refuse-targets"):

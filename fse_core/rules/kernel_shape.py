@@ -5,7 +5,7 @@ the activation, dtypes and the kind of scales; shared experts that are slots cou
 hands over is in model_executor/layers/fused_moe/experts/rocm_aiter_moe.py:361 at 0.33.0.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from fse_core import request
@@ -40,8 +40,7 @@ class KernelShape:
 
     def with_slots(self, slots: int) -> "KernelShape":
         """The same with so many shared experts fused."""
-        experts, chosen = self.experts + slots, self.chosen + slots
-        return KernelShape(hidden=self.hidden, width=self.width, experts=experts, chosen=chosen, scales=self.scales)
+        return replace(self, experts=self.experts + slots, chosen=self.chosen + slots)
 
     def words(self) -> str:
         return f"{self.experts} experts, {self.chosen} chosen, {self.hidden} x {self.width}, {self.scales}"

@@ -49,9 +49,11 @@ def test_the_releases_did_what_is_predicted_in_the_same_words(release: str) -> N
 
 
 def test_a_difference_would_be_told() -> None:
-    truth = {"fused": 0, "sound": True, "text": "separate, loads", "lines": []}
+    truth = {"fused": 0, "layers": 2, "sound": True, "text": "separate, loads", "lines": []}
     ours = predicted.predicted("alike-fp8", "0.33.0")
     assert predicted._difference(truth, ours, "alike-fp8") == "separate, loads, by ours 2 fused (fuses)"
+    untold = replace(ours, verdict="undecided", undecided_reason="it takes too long", layers=())
+    assert predicted._difference(truth, untold, "alike-fp8") == "separate, loads, by ours undecided: it takes too long"
     wrong = {**truth, "fused": 2, "sound": False}
     assert "by ours fuses" in str(predicted._difference(wrong, ours, "alike-fp8"))
 

@@ -17,6 +17,17 @@ QWEN3_NEXT: dict[str, Any] = {
     "moe_intermediate_size": 512,
     "shared_expert_intermediate_size": 512,
 }
+QWEN3_5: dict[str, Any] = {
+    **QWEN3_NEXT,
+    "architectures": ["Qwen3_5MoeForCausalLM"],
+    "model_type": "qwen3_5_moe_text",
+    "hidden_size": 4096,
+    "num_experts": 512,
+    "num_experts_per_tok": 10,
+    "moe_intermediate_size": 1024,
+    "shared_expert_intermediate_size": 1024,
+}
+R1 = {**DEEPSEEK, "hidden_size": 7168, "n_routed_experts": 256, "moe_intermediate_size": 2048, "num_experts_per_tok": 8}
 GLM_4_7: dict[str, Any] = {
     **DEEPSEEK,
     "architectures": ["Glm4MoeForCausalLM"],

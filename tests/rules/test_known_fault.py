@@ -7,8 +7,7 @@ import pytest
 from fse_core import releases
 from fse_core.releases.release import Fault, Release
 from tests.models import DEEPSEEK, FP8_BLOCK, QUARK_MXFP4, asked
-from tests.rules.cases import FP8_BY_ROW, FP8_ROWS, GLM_4_7_FLASH, INT4, QWEN3_NEXT, compressed, of, only, shared
-from tests.rules.situations.models import R1
+from tests.rules.cases import FP8_BY_ROW, FP8_ROWS, GLM_4_7_FLASH, INT4, QWEN3_NEXT, R1, compressed, of, only, shared
 from tests.rules.situations.requesting import LAGUNA
 
 RULE = "FSE150"

@@ -8,8 +8,7 @@ from fse_core import releases
 from fse_core.releases.release import Fault, Release
 from fse_core.report import Finding
 from tests.models import DEEPSEEK, FP8_BLOCK, asked
-from tests.rules.cases import GLM_4_7_FLASH, only
-from tests.rules.situations.models import QWEN3_5
+from tests.rules.cases import GLM_4_7_FLASH, QWEN3_5, only
 
 CLASSES = frozenset(("DeepseekV3ForCausalLM", "DeepSeekMTP", "Glm4MoeLiteForCausalLM"))
 OWN = Fault(text="One.", source="read", classes=CLASSES, consequence="load_fails", confidence="likely", part="target")

@@ -9,8 +9,8 @@ import pytest
 
 from fse_core.rules import tuned_shape
 from tests.models import DEEPSEEK, FP8_BLOCK, asked
-from tests.rules.cases import only
-from tests.rules.situations.kernels import GLM_5_3, R1
+from tests.rules.cases import R1, only
+from tests.rules.situations.kernels import GLM_5_3
 
 DATA: dict[str, Any] = tomllib.loads(Path(tuned_shape.__file__).with_name("tuned_shapes.toml").read_text("utf-8"))
 UNITS = {"gfx942": 304, "gfx950": 256}

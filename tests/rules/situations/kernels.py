@@ -2,23 +2,12 @@
 
 from typing import Any
 
-from tests.models import DEEPSEEK, FP8_BLOCK, QUARK_MXFP4
-from tests.rules.cases import QWEN3_NEXT, shared
+from tests.models import FP8_BLOCK, QUARK_MXFP4
+from tests.rules.cases import QWEN3_5, R1, shared
 from tests.rules.situations import Situation
 
 MX: dict[str, Any] = {"gfx": "gfx950", "draft": False}
-R1 = {**DEEPSEEK, "hidden_size": 7168, "n_routed_experts": 256, "moe_intermediate_size": 2048, "num_experts_per_tok": 8}
 KIMI_K2 = {**R1, "n_routed_experts": 384}
-QWEN3_5: dict[str, Any] = {
-    **QWEN3_NEXT,
-    "architectures": ["Qwen3_5MoeForCausalLM"],
-    "model_type": "qwen3_5_moe_text",
-    "hidden_size": 4096,
-    "num_experts": 512,
-    "num_experts_per_tok": 10,
-    "moe_intermediate_size": 1024,
-    "shared_expert_intermediate_size": 1024,
-}
 QWEN3_8 = {**QWEN3_5, "hidden_size": 8192, "moe_intermediate_size": 2048, "shared_expert_intermediate_size": 2048}
 GLM_5_3: dict[str, Any] = {
     "architectures": ["Glm5NextForCausalLM"],

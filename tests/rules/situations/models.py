@@ -3,25 +3,14 @@
 from typing import Any
 
 from tests.models import DEEPSEEK, FP8_BLOCK, FP8_TENSOR, MXFP4, QUARK_MXFP4
-from tests.rules.cases import GLM_4_7, NVFP4, QWEN3_NEXT, shared
+from tests.rules.cases import GLM_4_7, NVFP4, QWEN3_5, QWEN3_NEXT, R1, shared
 from tests.rules.situations import Situation
 
 MX: dict[str, Any] = {"gfx": "gfx950", "draft": False}
 TARGETS = {**MX, "overlay": {"targets": {"*shared_expert*": "mxfp4"}}}
 EXCLUDED = {**QUARK_MXFP4, "exclude": shared(3, 4)}
 FP8_SHARED = {**QUARK_MXFP4, "layer_quant_config": {"*shared_experts*": {**MXFP4, **FP8_TENSOR}}}
-R1 = {**DEEPSEEK, "hidden_size": 7168, "n_routed_experts": 256, "moe_intermediate_size": 2048, "num_experts_per_tok": 8}
 GLM_4_5 = {**GLM_4_7, "hidden_size": 5120, "n_routed_experts": 160, "moe_intermediate_size": 1536}
-QWEN3_5: dict[str, Any] = {
-    **QWEN3_NEXT,
-    "architectures": ["Qwen3_5MoeForCausalLM"],
-    "model_type": "qwen3_5_moe_text",
-    "hidden_size": 4096,
-    "num_experts": 512,
-    "num_experts_per_tok": 10,
-    "moe_intermediate_size": 1024,
-    "shared_expert_intermediate_size": 1024,
-}
 V2_LITE: dict[str, Any] = {
     **DEEPSEEK,
     "architectures": ["DeepseekV2ForCausalLM"],
